@@ -38,6 +38,7 @@ class Results:
     # report, figures: Path of the page, and folder of the figures
     report: str | None = None
     figures: str | None = None
+    only: str | None = None  # Plots, formats and widths of the figures; None for all
     # queries, documents: Files of texts by id
     queries: str | None = None
     documents: str | None = None
@@ -97,6 +98,8 @@ class Results:
     ) -> None:
         """Refuse outputs that cannot be made, before anything is computed for them."""
         self._check_store()
+        if self.only is not None and self.figures is None:
+            raise OptionError(f"--only {self.only}: found no --figures, expected both")
         if not self.is_page:
             _refuse_idle("--queries", self.queries)
             _refuse_idle("--documents", self.documents)
@@ -113,8 +116,9 @@ class Results:
         if self.report is not None:
             check_page(self.report, inputs, written, option=self.page_option)
         if self.figures is not None:
-            from idealrank.cli.figure_files import check_figures  # noqa: PLC0415  (few ask for it)
+            from idealrank.cli.figure_files import ChosenFigures, check_figures  # noqa: PLC0415  (few ask for it)
 
+            ChosenFigures.of(self.only)
             check_figures(self.figures)
         text_options.sources(queries=self.queries, documents=self.documents)
         if self.report is not None:
@@ -213,9 +217,10 @@ class Results:
 
             write_page_file(page_html(subject), self.report)
         if self.figures is not None and subject is not None:
-            from idealrank.cli.figure_files import write_figures  # noqa: PLC0415
+            from idealrank.cli.figure_files import ChosenFigures, write_figures  # noqa: PLC0415
 
-            _note(f"wrote {len(write_figures(subject, self.figures))} files to {self.figures}")
+            written = write_figures(subject, self.figures, ChosenFigures.of(self.only))
+            _note(f"wrote {len(written)} files to {self.figures}")
 
 
 def _made(inputs: tuple[tuple[str, str], ...], ids: tuple[str, ...]) -> "Made":
@@ -292,6 +297,16 @@ def _note(message: str) -> None:
 
 
 _QUERIES = text_options.queries_option("the page")
+FIGURES = click.option(
+    "--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."
+)
+ONLY = click.option(
+    "--only",
+    metavar="WORD,...",
+    cls=options.OnceOption,
+    help="Plots (such as scatter,means), formats (svg, png, pdf) and widths (column, wide) of "
+    "--figures.  [default: all]",
+)
 _OPTIONS = (
     click.option(
         "--report",
@@ -299,9 +314,8 @@ _OPTIONS = (
         help="Page with every query, rankings side by side, and plots; FILE ends in .html and "
         "opens offline.",
     ),
-    click.option(
-        "--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."
-    ),
+    FIGURES,
+    ONLY,
     _QUERIES,
     text_options.documents_option("the page, which keeps only texts that it shows"),
     click.option(

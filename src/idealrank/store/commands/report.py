@@ -7,7 +7,7 @@ import click
 
 from idealrank.cli import headings, invocation, options, text_options
 from idealrank.cli.progress import Watch
-from idealrank.cli.result_options import Results
+from idealrank.cli.result_options import FIGURES, ONLY, Results
 from idealrank.errors import OptionError
 from idealrank.store.commands import store_options
 
@@ -43,7 +43,8 @@ store does not keep.
     metavar="FILE",
     help="Page file, which ends in .html; it appears when it is complete.",
 )
-@click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF.")
+@FIGURES
+@ONLY
 @click.option(
     "-m",
     "--measure",
@@ -62,6 +63,7 @@ def report(
     ids: tuple[str, ...],
     report: str | None,
     figures: str | None,
+    only: str | None,
     measure_texts: tuple[str, ...],
     judgments: "JudgmentsOption",
     queries: str | None,
@@ -86,7 +88,12 @@ def report(
             "out.html"
         )
     results = Results(
-        report=report, figures=figures, queries=queries, documents=documents, page_option="-o"
+        report=report,
+        figures=figures,
+        only=only,
+        queries=queries,
+        documents=documents,
+        page_option="-o",
     )
     results.check(())
     measures = options.parse_measure_texts(measure_texts) if measure_texts else ()
