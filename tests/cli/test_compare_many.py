@@ -78,7 +78,6 @@ def test_what_compare_says_of_seven_runs(name: str, options: str, say: Say, seve
     ("runs", "options", "found"),
     [
         (RUNS, "--baseline bm25", "found --baseline, expected every pair of runs"),
-        (RUNS, "--table paper", "found --table paper, expected every pair of runs"),
         ("bm25.run dense.run", "", "found 2 runs, expected at least 6"),
     ],
 )

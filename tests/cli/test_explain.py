@@ -22,6 +22,8 @@ COMMANDS = {
     "not-answered": "explain qrels.txt bm25.run --query q4 -m RR",
     "left-out": "explain qrels.txt bm25.run --query q5",
     "json": "explain qrels.txt bm25.run --query q1 -m nDCG@2 --format json",
+    "texts": "explain qrels.txt bm25.run --query q1 --queries queries.tsv --documents "
+    "documents.jsonl",
     "error-query": "explain qrels.txt bm25.run --query q11",
     "error-measure": "explain qrels.txt bm25.run --query q1 -m NumRet",
     "error-bpref": "explain qrels.txt bm25.run --query q1 -m Bpref(rel=2)",
@@ -99,3 +101,17 @@ def test_a_list_without_a_cutoff_shows_twenty_ranks_and_says_what_the_rest_adds(
     assert "10 more returned (1 judged) add 0.0400; --all shows them" in short
     assert "more returned" not in whole
     assert len(whole.splitlines()) - len(short.splitlines()) == 9
+
+
+def test_texts_are_in_the_json_beside_their_ids(say: Say) -> None:
+    options = ("explain", "qrels.txt", "neural.run", "--query", "q2", "--format", "json")
+    plain = json.loads(say(*options).out)
+    record = json.loads(
+        say(*options, "--queries", "queries.tsv", "--documents", "documents.jsonl").out
+    )
+
+    assert record.pop("text") == "open a file"
+    titles = {row["document"]: row.pop("text") for row in (*record["rows"], *record["ideal"])}
+
+    assert titles["d5"].startswith("Input and Output: ")
+    assert record == plain

@@ -382,6 +382,10 @@ def test_contracts_close_an_open_gate_and_say_where_they_stand(pydocs: Path, say
     assert "q46 nDCG@10 0.7039 0.2346 contracts.csv:4, its value in bm25" in words(said)
     assert "nobody nDCG@10 0.5000 no value contracts.csv:5" in words(said)
     assert len(json.loads(say(*command, "--format", "json", cwd=pydocs).out)["contracts"]) == 4
+    (pydocs / "texts.tsv").write_text("q46\tread a file backwards\n", encoding="utf-8")
+    named = words(say(*command, "--queries", "texts.tsv", cwd=pydocs))
+    assert 'that of query q46 "read a file backwards": nDCG@10 0.2346, demanded 0.7039.' in named
+    assert "contracts.csv:4, its value in bm25 read a file backwards" in named
 
 
 @pytest.mark.parametrize(

@@ -276,7 +276,7 @@ def test_options_are_under_headings_and_none_is_left_out(say: Say) -> None:
     text = say("compare", "--help").out
     found = re.findall(r"^(\w+):\n", text, re.MULTILINE)
 
-    assert found == ["Options", "Input", "Decision", "Output", "Page", "Store", "Run"]
+    assert found == ["Options", "Input", "Decision", "Output", "Page", "Texts", "Store", "Run"]
     for option in command_of("compare").params:
         if isinstance(option, click.Option):
             assert (

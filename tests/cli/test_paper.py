@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
+from idealrank.reports.table.cells import Cell, Column, Table
+from idealrank.reports.table.forms import as_latex
 from tests.cli.terminal import Said, check_snapshot
 from tests.cli.test_compare_many import NAMES, SHARES, write_runs
 
@@ -163,11 +165,6 @@ def test_the_table_is_the_same_in_python(form: str, say: Say, seven: Path) -> No
 def test_a_table_that_cannot_be_made_in_python_is_refused(seven: Path) -> None:
     runs = [seven / f"{name}.run" for name in NAMES[:2]]
     found = ir.compare(seven / "qrels.txt", *runs, measures=["RR", "P@1"], baseline="bm25")
-    with pytest.raises(
-        ir.OptionError,
-        match=r"expected one against a baseline; name it, as in compare\(\.\.\., baseline=NAME\)",
-    ):
-        ir.compare(seven / "qrels.txt", *runs, measures="RR").paper_table()
     with pytest.raises(ir.OptionError, match="label none: found no run or measure of that name"):
         found.paper_table(labels={"none": "x"})
     with pytest.raises(ir.OptionError, match="order AP: not compared, expected one of RR, P@1"):
@@ -204,3 +201,111 @@ def test_a_file_whose_ending_is_of_another_format_is_noted(say: Say, seven: Path
         in say(*command, cwd=seven).err
     )
     assert "written as text" not in say(*command, "--format", "latex", cwd=seven).err
+
+
+def spelled(letters: str) -> set[str]:
+    """Letters of a mark, which may have ranges: a-c,f."""
+    every: set[str] = set()
+    for part in letters.split(","):
+        first, _, last = part.partition("-")
+        every |= {chr(code) for code in range(ord(first), ord(last) + 1)} if last else {*part}
+    return every
+
+
+def test_letters_are_those_of_all_pairs_in_the_order_of_the_rows(say: Say, seven: Path) -> None:
+    runs = [seven / f"{name}.run" for name in NAMES]
+    found = ir.compare(seven / "qrels.txt", *runs, measures=["AP", "P@1"])
+    options = ("-m", "AP,P@1", "--table", "paper")
+
+    better = say("compare", "qrels.txt", *RUNS.split(), *options, "--letters", "better", cwd=seven)
+    groups = say("compare", "qrels.txt", *RUNS.split(), *options, "--letters", "groups", cwd=seven)
+
+    letters = dict(zip(NAMES, "abcdefg", strict=True))
+    lines = [line.split() for line in better.out.splitlines()[1 : 1 + len(NAMES)]]
+    rows = {name: (letter, cells) for letter, name, *cells in lines}
+    assert {name: letter for name, (letter, _) in rows.items()} == letters
+    for place, measure in enumerate(["AP", "P@1"]):
+        marks = {name: cells[place].lstrip("0123456789.*") for name, (_, cells) in rows.items()}
+        # counted by the verdicts of the pairs alone
+        wins = {name: set() for name in NAMES}
+        for pair in found.pairs:
+            verdict = pair[measure].verdict
+            if verdict == "better":
+                wins[pair.b].add(letters[pair.a])
+            if verdict == "worse":
+                wins[pair.a].add(letters[pair.b])
+        assert {name: spelled(mark) for name, mark in marks.items()} == wins
+    assert any(rows[name][1][0].lstrip("0123456789.*") for name in NAMES)
+    assert "Superscript letters count verdicts" in " ".join(better.out.split())
+    by_ap = found.groups("AP").letters
+    for line in groups.out.splitlines()[1 : 1 + len(NAMES)]:
+        name, cell, _ = line.split()
+        assert cell.lstrip("0123456789.*") == by_ap[name]
+    assert better.out == found.paper_table("table", letters="better")
+
+
+def test_without_a_baseline_the_first_run_is_it_as_in_the_command(say: Say, seven: Path) -> None:
+    runs = [seven / f"{name}.run" for name in ("bm25", "dense")]
+    pair = ir.compare(seven / "qrels.txt", *runs, measures=["AP", "P@1"])
+    command = ("compare", "qrels.txt", "bm25.run", "dense.run", "-m", "AP,P@1", "--table", "paper")
+
+    assert pair.paper_table("table") == say(*command, cwd=seven).out
+
+    every = ir.compare(
+        seven / "qrels.txt", *(seven / f"{name}.run" for name in NAMES), measures="AP"
+    )
+    signs = {"better": "▲", "worse": "▼", "too few judgments": "?", "undecided": ""}
+    rows = [line.split() for line in every.paper_table("table").splitlines()[1 : 1 + len(NAMES)]]
+    assert {name: cell.lstrip("0123456789.*") for name, cell in rows} == {
+        "bm25": "",
+        **{pair.b: signs[pair["AP"].verdict] for pair in every.pairs if pair.a == "bm25"},
+    }
+    assert f"{len(every.pairs)} tests of AP corrected together" in every.paper_table("markdown")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--letters better --baseline bm25", "--letters better: found --baseline, expected every"),
+        ("--letters groups --baseline bm25", "--letters groups: found --baseline, expected every"),
+    ],
+)
+def test_letters_need_every_pair(options: str, message: str, say: Say, seven: Path) -> None:
+    said = say(
+        *("compare", "qrels.txt", "bm25.run", "dense.run", "-m", "RR", "--table", "paper"),
+        *options.split(),
+        cwd=seven,
+    )
+
+    assert said.code == 2
+    assert message in said.err
+
+
+def test_letters_against_a_baseline_are_refused_in_python(seven: Path) -> None:
+    runs = [seven / f"{name}.run" for name in ("bm25", "dense")]
+    found = ir.compare(seven / "qrels.txt", *runs, measures="AP", baseline="bm25")
+
+    with pytest.raises(ir.OptionError, match="expected every pair of runs"):
+        found.paper_table("table", letters="groups")
+    with pytest.raises(ir.OptionError, match="letters 'all': expected one of"):
+        found.paper_table("table", letters="all")  # type: ignore[arg-type]
+
+
+def test_a_table_wider_than_a_page_is_split_with_every_cell_once() -> None:
+    numbers: list[Column[str]] = [
+        Column(
+            title=f"nDCG@{place}", kind="number", cell=lambda run, p=place: Cell(f"0.{run}{p:02}")
+        )
+        for place in range(10, 30)
+    ]
+    columns: list[Column[str]] = [Column(title="run", cell=lambda run: f"run{run}"), *numbers]
+    narrow = as_latex(Table.of(columns[:4], ["1", "2"]), split=True)
+    wide = as_latex(Table.of(columns, ["1", "2"], notes=["Below."]), split=True)
+
+    assert narrow.count("begin{tabular}") == 1
+    assert wide.count("begin{tabular}") == 3
+    assert wide.count("run1 & ") == wide.count("\nrun & ") == 3
+    for place in range(10, 30):
+        assert wide.count(f"nDCG@{place}") == wide.count(f"0.1{place}") == 1
+    assert wide.count("Below.") == 1
+    assert wide.count("needs \\usepackage") == 1

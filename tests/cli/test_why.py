@@ -22,10 +22,14 @@ COMMANDS = {
     "ap": "why qrels.txt neural.run bm25.run -m AP --show 1 --show-documents 1",
     "json": "why qrels.txt bm25.run neural.run --show 1 --format json",
     "csv": "why qrels.txt bm25.run neural.run --format csv",
+    "texts": "why qrels.txt bm25.run neural.run --show 2 --queries queries.tsv --documents "
+    "documents.jsonl",
+    "texts-csv": "why qrels.txt bm25.run neural.run --queries queries.tsv --format csv",
     "error-one-run": "why qrels.txt bm25.run",
     "error-same-run": "why qrels.txt bm25.run bm25.run",
     "error-measure": "why qrels.txt bm25.run neural.run -m AUC",
     "error-two-measures": "why qrels.txt bm25.run neural.run -m AP,RR",
+    "error-csv-texts": "why qrels.txt bm25.run neural.run --documents documents.jsonl --format csv",
     "error-csv-documents": "why qrels.txt bm25.run neural.run --format csv --show-documents 2",
 }
 
@@ -130,3 +134,47 @@ def test_shares_that_cancel_beyond_100_percent_give_way_to_counts(say: Say, tmp_
     ]
     assert "documents that  number  queries  difference  share" in one_way.out
     assert "Gains and losses partly cancel" not in one_way.out
+
+
+def test_texts_stand_beside_the_ids_of_the_same_numbers(say: Say) -> None:
+    options = ("why", "qrels.txt", "bm25.run", "neural.run", "--format", "json")
+    plain = json.loads(say(*options).out)
+    texts = say(*options, "--queries", "queries.tsv", "--documents", "documents.jsonl")
+    record = json.loads(texts.out)
+    queries = dict(line.split("\t") for line in (DATA / "queries.tsv").read_text().splitlines())
+    titles = [json.loads(line) for line in (DATA / "documents.jsonl").read_text().splitlines()]
+    documents = {line["_id"]: f"{line['title']}: {line['text']}" for line in titles}
+
+    for query in record["queries"]:
+        assert query.pop("text") == queries[query["query"]]
+        for document in query["documents"]:
+            assert document.pop("text") == documents[document["document"]]
+
+    assert record == plain
+    assert texts.err == ""
+
+
+def test_a_file_of_other_texts_is_doubted(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "other.tsv").write_text("x\tsort a list\n")
+    (tmp_path / "shop.csv").write_text("sku,title\nd1,Sorting Techniques\n")
+    runs = ("why", "qrels.txt", "bm25.run", "neural.run")
+
+    other = say(*runs, "--queries", str(tmp_path / "other.tsv"))
+    some = say(*runs, "--documents", str(tmp_path / "shop.csv"))
+    missing = say(*runs, "--documents", str(tmp_path / "none.csv"))
+
+    assert "found the text of none of the 3 queries shown" in other.err
+    assert "do the ids match?" in other.err
+    assert "found texts of 1 of the" in some.err
+    assert "Sorting Techniques" in some.out
+    assert missing.code == 2
+    assert "none.csv" in missing.err
+
+
+def test_a_narrow_terminal_keeps_every_text_in_its_width(say: Say) -> None:
+    said = say(
+        *("why", "qrels.txt", "bm25.run", "neural.run", "--documents", "documents.jsonl"),
+        *("--show-documents", "9"),
+    )
+
+    assert max(map(len, said.out.splitlines())) <= 100

@@ -13,7 +13,8 @@ import pytest
 from idealrank.analysis.gate.contracts import Contract, KeptContract
 from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop
 from idealrank.conventions import Convention
-from idealrank.reports.table.text import harmless, harmless_json, one_line
+from idealrank.reports.table.text import harmless, harmless_json, one_line, parts_text
+from idealrank.reports.views.gate.gate import gate_parts
 from idealrank.reports.views.gate.junit import gate_junit
 from idealrank.reports.views.gate.pull_request import MARKER, annotations, gate_markdown
 from idealrank.reports.views.gate.sentences import could_see, verdict, visible
@@ -524,3 +525,25 @@ def test_a_comment_is_cut_between_the_rows_of_a_fold() -> None:
 
     assert text.count("</details>") == 1
     assert text.index("</details>") < text.index("More did not fit here")
+
+
+@pytest.mark.parametrize("form", ["text", "comment", "annotations", "junit"])
+def test_a_broken_contract_shows_the_text_of_its_query(form: str) -> None:
+    writers = {
+        "text": lambda gated: parts_text(gate_parts(gated)),
+        "comment": lambda gated: "".join(gate_markdown(gated)),
+        "annotations": lambda gated: "".join(annotations(gated)),
+        "junit": lambda gated: "".join(gate_junit(gated)),
+    }
+    named = CLOSED.with_texts({"q1": "sort a list in place"})
+
+    assert "sort a list in place" in writers[form](named)
+    assert "sort a list in place" not in writers[form](CLOSED)
+
+
+def test_the_record_of_a_contract_has_a_text_only_where_there_is_one() -> None:
+    plain = CLOSED.as_dict()["contracts"]
+    named = CLOSED.with_texts({"q1": "sort a list in place"}).as_dict()["contracts"]
+
+    assert [row.get("text") for row in named] == ["sort a list in place", None]
+    assert [{**row, "text": None} for row in plain] == [{**row, "text": None} for row in named]

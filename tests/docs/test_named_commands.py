@@ -132,21 +132,19 @@ def unknown_options(path: Path, text: str) -> set[str]:
 
 
 def test_mistakes_are_seen() -> None:
-    text = "`idealrank advise q r` `idealrank why q a b --queries 2` `idealrank store gc --dry-run`"
+    text = "`idealrank advise q r` `idealrank why q a b --power 2` `idealrank store gc --dry-run`"
 
     assert list(mistakes(text)) == [
         "idealrank advise q r",
-        "idealrank why q a b --queries 2: --queries",
+        "idealrank why q a b --power 2: --power",
     ]
 
 
 def test_a_string_on_several_lines_is_read_as_one() -> None:
-    program = (
-        'hint = (\n    "use `idealrank why "\n    f"{name} --queries 5`, or --frobnicate"\n)\n'
-    )
+    program = 'hint = (\n    "use `idealrank why "\n    f"{name} --power 5`, or --frobnicate"\n)\n'
     (text,) = (text for text in strings_of(program) if "…" in text)
 
-    assert list(mistakes(text)) == ["idealrank why … --queries 5: --queries"]
+    assert list(mistakes(text)) == ["idealrank why … --power 5: --power"]
     assert unknown_options(ROOT / "src" / "a.py", text) == {"--frobnicate"}
 
 

@@ -17,6 +17,7 @@ import pytest
 
 import idealrank as ir
 from tests.cli.terminal import Said
+from tests.live.live_fakes import send, service
 
 Say = Callable[..., Said]
 
@@ -163,7 +164,8 @@ def test_an_engine_is_asked_the_text_with_its_blanks(say: Say, folder: Path, end
 def test_the_table_names_failed_queries(say: Say, folder: Path) -> None:
     said = say("search", "search.json", "-o", "out.run", "--qrels", "qrels.txt", cwd=folder)
     assert said.code == 1
-    assert "function: 1 failed\n  q2: engine.py:search: ValueError: no such field\n" in said.out
+    failed = 'function: 1 failed\n  q2 "fails": engine.py:search: ValueError: no such field\n'
+    assert failed in said.out
     assert said.out.endswith("\nwrote out.run\n")
     rows = say(
         "search", "search.json", "-o", "out.run", "--format", "csv", cwd=folder
@@ -514,3 +516,46 @@ def test_after_kill_9_nothing_is_lost_and_no_answer_asked_again(folder: Path) ->
     assert [(row[0], row[2]) for row in ranks[::3]] == [
         (f"q{place}", f"{text}-0") for place, text in enumerate(texts)
     ]
+
+
+def test_titles_of_the_engine_are_kept_for_other_commands(say: Say, folder: Path) -> None:
+    def answer(_: str, body: Any, handler: Any) -> None:
+        if "fail" in body["text"]:
+            handler.send_error(400)
+            return
+        hits = [{"sku": f"{body['text']}-{place}", "score": 9 - place} for place in range(3)]
+        hits[0]["about"] = {"title": f"The first of {body['text']}"}
+        send(handler, {"hits": hits})
+
+    with service(answer) as (url, _):
+        request = {"kind": "http", "url": url, "body": {"text": "{text}"}}
+        paths = {"hits": "hits", "id": "sku", "score": "score", "title": "about.title"}
+        backend = request | paths
+        change(folder, backend=backend)
+        written = say("search", "search.json", "-o", "out.run", cwd=folder)
+        (folder / "out.run.documents.jsonl").unlink()
+        # answers of the journal have their titles, without a request
+        again = say("search", "search.json", "-o", "out.run", "--format", "json", cwd=folder)
+    options = ("--query", "q0", "--documents", "out.run.documents.jsonl")
+    explained = say("explain", "qrels.txt", "out.run", *options, cwd=folder)
+
+    assert "wrote out.run.documents.jsonl, titles for --documents" in written.out
+    (system,) = json.loads(again.out)["systems"]
+    assert system["documents"] == "out.run.documents.jsonl"
+    lines = (folder / "out.run.documents.jsonl").read_text().splitlines()
+    assert {line["_id"]: line["title"] for line in map(json.loads, lines)} == {
+        f"{text}-0": f"The first of {text}" for text in ("one", "two", "none", "three")
+    }
+    assert "The first of one" in explained.out
+
+
+def test_titles_never_take_the_place_of_an_input(say: Say, folder: Path) -> None:
+    queries = folder / "out.run.documents.jsonl"
+    queries.write_text('{"_id": "q0", "text": "one"}\n')
+    change(folder, queries=queries.name)
+
+    said = say("search", "search.json", "-o", "out.run", cwd=folder)
+
+    assert said.code == 2
+    assert "found an input file of this search as the titles out.run.documents.jsonl" in said.err
+    assert queries.read_text() == '{"_id": "q0", "text": "one"}\n'

@@ -14,7 +14,8 @@ import vl_convert
 
 import idealrank as ir
 from idealrank.analysis.comparison import intervals
-from idealrank.cli.figure_files import write_figures
+from idealrank.cli.figure_files import PLOTS, ChosenFigures, write_figures
+from idealrank.errors import OptionError
 from idealrank.pages import notebook
 from idealrank.pages.figures import drawings, query_values, specifications, value_shares
 from idealrank.pages.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL
@@ -401,3 +402,29 @@ def test_notebooks_have_small_drawings_that_take_the_colour_of_their_text(
         assert len(text) < 40_000
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     assert notebook.comparison_drawings(subject.comparison) == ""
+
+
+def test_only_the_chosen_plots_formats_and_widths_are_written(
+    subject: Subject, tmp_path: Path
+) -> None:
+    written = write_figures(subject, tmp_path, ChosenFigures.of("scatter,pdf,wide"))
+
+    *drawn, listed = [path.name for path in written]
+    assert drawn
+    assert all(re.fullmatch(r"scatter-.+-wide\.pdf", name) for name in drawn)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*drawn, listed])
+    text = (tmp_path / "figures.md").read_text()
+    assert "Each as PDF; `-wide` for two columns." in text
+    assert text.count("\n## ") == len(drawn)
+
+
+def test_every_plot_of_a_subject_can_be_chosen(subject: Subject) -> None:
+    assert {figure.plot for figure in specifications.figures(subject)} <= set(PLOTS)
+
+
+def test_words_and_plots_that_are_not_there_are_refused(subject: Subject, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="found 'scater', expected some of the plots means, "):
+        ChosenFigures.of("scater")
+    small = Subject(evaluations=subject.evaluations[:1], measures=subject.measures[1:])
+    with pytest.raises(OptionError, match="--only scatter: found none of these plots"):
+        write_figures(small, tmp_path, ChosenFigures.of("scatter"))

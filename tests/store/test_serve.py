@@ -168,3 +168,37 @@ def test_without_the_extra_the_page_says_what_to_install(
     assert said.code == 2
     assert f"`idealrank serve` needs {package}; pip install" in said.err
     assert "web" in said.err
+
+
+def test_texts_of_the_command_line_are_on_its_pages(tmp_path: Path) -> None:
+    from tests.store.test_serve_queries import stored_files
+
+    bm25, _ = stored_files(tmp_path)
+    data = Path(__file__).resolve().parents[1] / "cli" / "data"
+    texts = ("--queries", str(data / "queries.tsv"), "--documents", str(data / "documents.jsonl"))
+    with running("--store", str(tmp_path), *texts) as (_, address):
+        page = f"{address}query?run={bm25}&query=q1"
+        with urllib.request.urlopen(page, timeout=60) as answer:
+            text = answer.read().decode()
+
+    assert "sort a list" in text
+    assert "Sorting Techniques: " in text
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("-", "--queries -: found standard input, expected a file"),
+        ("none.tsv", "none.tsv"),
+        ("empty.tsv", "empty.tsv: found an empty file"),
+    ],
+)
+def test_texts_that_cannot_be_read_are_refused_at_the_start(
+    file: str, message: str, say: Say, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.tsv").write_text("")
+
+    said = say("serve", "--port", "0", "--queries", file, cwd=tmp_path)
+
+    assert said.code == 2
+    assert message in said.err

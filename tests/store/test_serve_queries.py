@@ -11,11 +11,13 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import judged_hits
 from idealrank.inputs.evaluation import read_qrels, read_run
+from idealrank.inputs.text_sources import TextSources
 from idealrank.store import Store
 from idealrank.store.web.application import application
 from idealrank.store.web.convention_pages import rebuilt
 from idealrank.store.web.guard import Guard
 from idealrank.store.web.originals import Originals
+from idealrank.store.web.served_texts import ServedTexts
 from idealrank.store.web.site import StoreFolder
 from tests.store.serve_samples import HOME, client, example_store
 
@@ -184,3 +186,46 @@ def test_slices_of_one_run_and_of_two(tmp_path: Path) -> None:
     assert "&lt;b&gt;even" in both
     assert "neural</bdi> against <bdi>bm25" in both
     assert "Start the page with <code>--slices FILE" in client(tmp_path).get("/slices").text
+
+
+def with_texts(folder: Path, texts: TextSources, *data: str):
+    from starlette.testclient import TestClient
+
+    served = application(StoreFolder(folder), Guard(), Originals(data), texts=texts)
+    return TestClient(served, base_url=HOME)
+
+
+def test_pages_of_queries_show_texts_beside_ids(tmp_path: Path) -> None:
+    bm25, neural = stored_files(tmp_path)
+    texts = TextSources(queries=DATA / "queries.tsv", documents=DATA / "documents.jsonl")
+    asking = with_texts(tmp_path, texts, str(DATA))
+    both = f"run={neural}&against={bm25}"
+
+    queries = asking.get(f"/queries?{both}").text
+    found = asking.get(f"/queries?{both}&find=LIST").text
+    query = asking.get(f"/query?{both}&query=q1").text
+    judged = with_texts(tmp_path, texts).get(f"/query?{both}&query=q1").text
+
+    assert "sort a list" in queries
+    assert "1 query by" in found
+    assert "sort a list" in query
+    for page in (query, judged):
+        assert page.count("Sorting Techniques: ") >= 2
+        assert ">d1<" in page
+
+
+def test_texts_are_looked_up_once_and_few_are_kept(tmp_path: Path) -> None:
+    read: list[list[str]] = []
+
+    class Counting(TextSources):
+        def of_documents(self, ids, tell=None):
+            read.append(list(ids))
+            return super().of_documents(ids, tell)
+
+    served = ServedTexts(Counting(documents={"a": "A", "b": "B", "c": "C"}), most=2)
+
+    assert served.of_documents(["a", "x"]) == {"a": "A"}
+    assert served.of_documents(["a", "x"]) == {"a": "A"}
+    assert served.of_documents(["b", "c"]) == {"b": "B", "c": "C"}
+    assert served.of_documents(["a"]) == {"a": "A"}
+    assert read == [["a", "x"], ["b", "c"], ["a"]]

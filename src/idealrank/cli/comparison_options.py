@@ -126,6 +126,8 @@ class Paper:
     order: str = ""
     # Name in the table by name of the run, or by text of the measure
     labels: Mapping[str, str] = field(default_factory=dict)
+    # Letters of all pairs, where they were asked for, in place of marks against a baseline
+    letters: str | None = None
 
     @classmethod
     def of(cls, order: str | None, labels: Collection[str]) -> "Paper":
@@ -141,15 +143,17 @@ class Paper:
 
     def checked(
         self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None
-    ) -> "tuple[Paper, str]":
+    ) -> "tuple[Paper, str | None]":
         """Return the options with the texts of measures in place of other spellings, and the
-        baseline, by default the first run.
+        baseline, by default the first run; none for letters.
         """
         if layout not in _LAYOUTS:
             raise OptionError(
                 f"--table paper: found --format {layout}, expected one of {', '.join(_LAYOUTS)}"
             )
-        for option in sorted(typed_options(click.get_current_context()).keys() & _ONLY_FULL):
+        context = click.get_current_context()
+        typed = typed_options(context)
+        for option in sorted(typed.keys() & _ONLY_FULL):
             raise idle_option(option, "--table paper", "--table full")
         if self.order and self.order not in measures:
             raise OptionError(
@@ -158,6 +162,8 @@ class Paper:
         from idealrank.reports.views.comparison.markup import known_labels  # noqa: PLC0415  (for this table alone)
 
         labels = known_labels(self.labels, names, measures, "--rename ")
+        if "--letters" in typed:
+            return replace(self, labels=labels, letters=context.params["letters"]), None
         return replace(self, labels=labels), names[0] if baseline is None else baseline
 
 
@@ -171,7 +177,8 @@ _PAPER_OPTIONS = (
         default="full",
         show_default=True,
         help="paper: one row per run and one column per measure, the best value in bold, ▲ or ▼ if "
-        "a run is better or worse than the baseline (by default the first run).",
+        "a run is better or worse than the baseline (by default the first run), or --letters of "
+        "all pairs. A LaTeX table that is wider than a page is split.",
     ),
     click.option(
         "--sort-by",

@@ -3,12 +3,13 @@ column wide and two; with --figure FILE a map of all pairs of runs.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from idealrank.analysis.comparison import Comparison
 from idealrank.cli import options
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.pages.figures import drawings
 from idealrank.pages.figures.pair_map import pairs_spec
 from idealrank.pages.figures.specifications import Figure, figures
@@ -17,6 +18,19 @@ from idealrank.reports.subject import Subject
 from idealrank.reports.table.formats import FIGURE_FORMATS
 
 _LIST = "figures.md"
+PLOTS = (
+    "means",
+    "distribution",
+    "scatter",
+    "winloss",
+    "slices",
+    "cutoffs",
+    "robust",
+    "pairs",
+)
+_KINDS = ("svg", "png", "pdf")
+_WIDTH_OF = {"": "column", "-wide": "wide"}  # By the suffix of the name
+_WIDTHS = tuple(_WIDTH_OF.values())
 
 
 def check_figures(folder: str | Path) -> None:
@@ -32,24 +46,78 @@ def check_figures(folder: str | Path) -> None:
         ) from None
 
 
-def write_figures(subject: Subject, folder: str | Path) -> list[Path]:
-    """Write every figure of a subject, and ``figures.md``, which says in words what each shows.
+@dataclass(frozen=True)
+class ChosenFigures:
+    """Figures, formats and widths to write; an empty part takes all."""
 
-    ``NAME.svg``, ``.png`` and ``.pdf`` are as wide as one column (3.33 inches), ``NAME-wide`` as
-    two (7 inches).
+    plots: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    widths: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str | None) -> "ChosenFigures":
+        """Parse words such as ``scatter,means,pdf,wide``; None takes all."""
+        words = [] if text is None else [word.strip() for word in text.split(",")]
+        for word in words:
+            if word not in (*PLOTS, *_KINDS, *_WIDTHS):
+                raise OptionError(
+                    f"--only: found {shown(repr(word))}, expected some of the plots "
+                    f"{', '.join(PLOTS)}, the formats {', '.join(_KINDS)}, and the widths "
+                    f"{', '.join(_WIDTHS)}, as in --only scatter,means,pdf"
+                )
+        plots, kinds, widths = (
+            tuple(word for word in known if word in words) for known in (PLOTS, _KINDS, _WIDTHS)
+        )
+        return cls(plots, kinds, widths)
+
+    def takes(self, plot: str) -> bool:
+        """Return whether a plot is written."""
+        return not self.plots or plot in self.plots
+
+    @property
+    def columns(self) -> dict[str, float]:
+        """Widths in inches by the suffix of the name."""
+        return {
+            suffix: inches
+            for suffix, inches in COLUMNS.items()
+            if not self.widths or _WIDTH_OF[suffix] in self.widths
+        }
+
+    @property
+    def sentence(self) -> str:
+        """Formats and widths, for the head of the list of figures."""
+        kinds = [kind.upper() for kind in self.kinds or _KINDS]
+        each = f"Each as {' and '.join(filter(None, [', '.join(kinds[:-1]), kinds[-1]]))}"
+        return f"{each}; `-wide` for two columns." if "-wide" in self.columns else f"{each}."
+
+
+def write_figures(
+    subject: Subject, folder: str | Path, chosen: ChosenFigures | None = None
+) -> list[Path]:
+    """Write the chosen figures of a subject, one column wide (3.33 inches) and, as ``NAME-wide``,
+    two columns wide (7 inches), and ``figures.md``, which describes each.
     """
     check_figures(folder)
+    chosen = chosen or ChosenFigures()
     written: list[Path] = []
-    list_lines = ["# Figures", "", "Each as SVG, PNG and PDF; `-wide` for two columns."]
+    list_lines = ["# Figures", "", chosen.sentence]
     for name, figure in named(figures(subject)):
-        drawn = {name + suffix: figure.spec(inches) for suffix, inches in COLUMNS.items()}
+        if not chosen.takes(figure.plot):
+            continue
+        drawn = {name + suffix: figure.spec(inches) for suffix, inches in chosen.columns.items()}
         for stem, spec in drawn.items():
-            files = drawings.in_print(spec, POINTS_PER_PIXEL)
+            files = drawings.in_print(spec, POINTS_PER_PIXEL, chosen.kinds or _KINDS)
             written += [
                 drawings.write_file(Path(folder) / f"{stem}.{kind}", content)
                 for kind, content in files.items()
             ]
-        list_lines += ["", f"## {name}", "", str(drawn[name]["description"])]
+        description = next(iter(drawn.values()))["description"]
+        list_lines += ["", f"## {name}", "", str(description)]
+    if not written:
+        raise OptionError(
+            f"--only {','.join(chosen.plots)}: found none of these plots among the results, "
+            "expected one that they have; `idealrank compare` has more than `idealrank evaluate`"
+        )
     return [*written, drawings.write_file(Path(folder) / _LIST, "\n".join(list_lines) + "\n")]
 
 

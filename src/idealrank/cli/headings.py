@@ -23,7 +23,8 @@ _NAMES = {
         --show-documents --figure --junit --markdown --github --table --sort-by --rename --letters
         --every-pair --rankings --one-line --all
     """,
-    "Page": "--report --figures --queries --documents --robust",
+    "Page": "--report --figures --only --robust",
+    "Texts": "--queries --documents",
     "Store": "--store --tag --note",
     "Run": "--threads --schema --help",
 }

@@ -14,7 +14,7 @@ import click
 from idealrank._features import offered
 from idealrank._files import real_path, write_bytes
 from idealrank._lazy import is_installed
-from idealrank.cli import console, invocation, options
+from idealrank.cli import console, invocation, options, text_options
 from idealrank.cli.input_options import InputFiles
 from idealrank.cli.progress import Watch
 from idealrank.data.qrels import Qrels
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from idealrank.pages.report.material import ReportMaterial
     from idealrank.reports.subject import Made, Subject
 
-_CHECKED_TEXTS = 1000  # of documents, before the work: a corpus is large
 # Packages that draw pages, by the module that each installs.
 _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 
@@ -39,6 +38,7 @@ class Results:
     # report, figures: Path of the page, and folder of the figures
     report: str | None = None
     figures: str | None = None
+    only: str | None = None  # Plots, formats and widths of the figures; None for all
     # queries, documents: Files of texts by id
     queries: str | None = None
     documents: str | None = None
@@ -98,6 +98,8 @@ class Results:
     ) -> None:
         """Refuse outputs that cannot be made, before anything is computed for them."""
         self._check_store()
+        if self.only is not None and self.figures is None:
+            raise OptionError(f"--only {self.only}: found no --figures, expected both")
         if not self.is_page:
             _refuse_idle("--queries", self.queries)
             _refuse_idle("--documents", self.documents)
@@ -114,14 +116,11 @@ class Results:
         if self.report is not None:
             check_page(self.report, inputs, written, option=self.page_option)
         if self.figures is not None:
-            from idealrank.cli.figure_files import check_figures  # noqa: PLC0415  (few ask for it)
+            from idealrank.cli.figure_files import ChosenFigures, check_figures  # noqa: PLC0415  (few ask for it)
 
+            ChosenFigures.of(self.only)
             check_figures(self.figures)
-        from idealrank.io.texts import check_texts  # noqa: PLC0415  (few ask for pages)
-
-        for file, most in ((self.queries, None), (self.documents, _CHECKED_TEXTS)):
-            if file is not None:
-                check_texts(file, most)
+        text_options.sources(queries=self.queries, documents=self.documents)
         if self.report is not None:
             bundle_ahead()
 
@@ -218,9 +217,10 @@ class Results:
 
             write_page_file(page_html(subject), self.report)
         if self.figures is not None and subject is not None:
-            from idealrank.cli.figure_files import write_figures  # noqa: PLC0415
+            from idealrank.cli.figure_files import ChosenFigures, write_figures  # noqa: PLC0415
 
-            _note(f"wrote {len(write_figures(subject, self.figures))} files to {self.figures}")
+            written = write_figures(subject, self.figures, ChosenFigures.of(self.only))
+            _note(f"wrote {len(written)} files to {self.figures}")
 
 
 def _made(inputs: tuple[tuple[str, str], ...], ids: tuple[str, ...]) -> "Made":
@@ -296,14 +296,17 @@ def _note(message: str) -> None:
     console.say("note", message)
 
 
-def _queries(place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    help_text = (
-        f"Texts of queries for {place}: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."
-    )
-    return click.option("--queries", metavar="FILE", cls=options.OnceOption, help=help_text)
-
-
-_QUERIES = _queries("the page")
+_QUERIES = text_options.queries_option("the page")
+FIGURES = click.option(
+    "--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."
+)
+ONLY = click.option(
+    "--only",
+    metavar="WORD,...",
+    cls=options.OnceOption,
+    help="Plots (such as scatter,means), formats (svg, png, pdf) and widths (column, wide) of "
+    "--figures.  [default: all]",
+)
 _OPTIONS = (
     click.option(
         "--report",
@@ -311,16 +314,10 @@ _OPTIONS = (
         help="Page with every query, rankings side by side, and plots; FILE ends in .html and "
         "opens offline.",
     ),
-    click.option(
-        "--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."
-    ),
+    FIGURES,
+    ONLY,
     _QUERIES,
-    click.option(
-        "--documents",
-        metavar="FILE",
-        cls=options.OnceOption,
-        help="Texts of documents, in the same formats; the page keeps only texts that it shows.",
-    ),
+    text_options.documents_option("the page, which keeps only texts that it shows"),
     click.option(
         "--store",
         metavar="DIR",
@@ -375,7 +372,7 @@ def results_of_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def results_of_gates(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the result options of a gate, whose message shows the texts of queries, too."""
-    queries = _queries("the message and the page")
+    queries = text_options.queries_option("the message and the page")
     decorators = [queries if option is _QUERIES else option for option in _OPTIONS]
     decorated: Callable[..., Any] = _ROBUST(results(command, decorators))
     return decorated

@@ -50,12 +50,12 @@ from idealrank.inputs.gate_series import (
     sides_of,
     without_held_out,
 )
+from idealrank.inputs.text_sources import TextSources
 from idealrank.io.complaints import Notes, Tell
 from idealrank.io.gate_files import baselines as files
 from idealrank.io.gate_files.baselines import BaselineRecord
 from idealrank.io.gate_files.gate_policies import read_contracts
 from idealrank.io.query_files import OfQueries, QueryFiles
-from idealrank.io.texts import check_texts, read_texts
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 
@@ -203,8 +203,7 @@ class GateJob:
     def hold(self, *, but_missing: bool = False) -> Held:
         """Hold the run to its baselines."""
         request, caller = self.asked, self.caller
-        if request.queries is not None:
-            check_texts(request.queries)
+        TextSources(queries=request.queries).check()
         if request.series and Path(request.series).exists() and not Path(request.series).is_dir():
             raise OptionError(
                 f"series={request.series!r}: found a file, expected a folder, such as a new one "
@@ -505,11 +504,13 @@ class GateJob:
         return qrels.labelled(declared.labels_are, sampled_negatives=declared.sampled_negatives)
 
     def _with_texts(self, gated: Gated) -> Gated:
-        """Add the texts of the queries that fell most."""
+        """Add the texts of the queries that fell most, or that broke a contract."""
         if self.asked.queries is None:
             return gated
-        fallen = {drop.query for check in gated.checks for drop in check.worst}
-        return gated.with_texts(read_texts(self.asked.queries, fallen, tell=self.caller.tell))
+        named = [drop.query for check in gated.checks for drop in check.worst]
+        named += [kept.contract.query for kept in gated.contracts if not kept.passed]
+        sources = TextSources(queries=self.asked.queries)
+        return gated.with_texts(sources.of_queries(dict.fromkeys(named), self.caller.tell))
 
     @property
     def _notes(self) -> Notes:

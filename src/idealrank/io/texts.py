@@ -44,6 +44,11 @@ _IDS = (
     "document_id",
     "corpus_id",
     "corpus-id",
+    "sku",
+    "asin",
+    "product_id",
+    "item_id",
+    "iid",
 )
 _DOUBTFUL_IDS = ("query", "document", "doc")  # ids if no column has a name of _IDS, else texts
 _LINKS = ("url", "link", "uri", "href")

@@ -4,7 +4,7 @@ or asked for twice.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from idealrank.errors import OptionError, shown
@@ -31,6 +31,8 @@ class QueryRecord:
     attempts: int  # Attempts in all
     failure: str = ""  # Message of the last error; empty if the engine answered
     temporary: bool = False  # True if the failure may pass
+    # Title of each document, where the engine returns titles
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line of the journal, as plain values."""
@@ -42,10 +44,12 @@ class QueryRecord:
                 "temporary": self.temporary,
                 **shared,
             }
+        titles = [self.titles.get(hit.document) for hit in self.hits]
         return {
             "query": self.query,
             "documents": [hit.document for hit in self.hits],
             "scores": [hit.score for hit in self.hits],
+            **({"titles": titles} if self.titles else {}),
             **shared,
         }
 
@@ -53,6 +57,7 @@ class QueryRecord:
     def of(cls, line: Mapping[str, Any]) -> "QueryRecord":
         """Read a line of the journal."""
         hits = tuple(map(ScoredDocument, line.get("documents", ()), line.get("scores", ())))
+        titles = dict(zip(line.get("documents", ()), line.get("titles", ()), strict=False))
         failure = str(line.get("failure", ""))
         temporary = bool(line.get("temporary"))
         return cls(
@@ -62,6 +67,7 @@ class QueryRecord:
             attempts=int(line["attempts"]),
             failure=failure,
             temporary=temporary,
+            titles={document: title for document, title in titles.items() if title is not None},
         )
 
 

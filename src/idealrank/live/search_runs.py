@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,8 @@ class SearchRun:
         Evaluation of the run, with judgments.
     path : str
         File of the run.
+    titles_path : str
+        File of the titles that the engine returned; empty without any.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class SearchRun:
     evaluation: Evaluation | None = None
     path: str = ""
     setting: Mapping[str, Any] = field(default_factory=dict)
+    titles_path: str = ""
 
     @property
     def failures(self) -> dict[str, str]:
@@ -104,6 +107,14 @@ class SearchRun:
             raise InputError(self.no_documents)
         return Run(answers, name=self.name)
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """Title of each document, where the engine returned titles."""
+        titles: dict[str, str] = {}
+        for record in self.records:
+            titles |= record.titles
+        return titles
+
     def to_dict(self) -> dict[str, Any]:
         """Return counts, latencies and means as plain values."""
         latencies = self.latencies
@@ -117,6 +128,8 @@ class SearchRun:
             "attempts": sum(record.attempts for record in self.records),
             "latency": {"p50": latencies.p50, "p95": latencies.p95, "p99": latencies.p99},
         }
+        if self.titles_path:
+            summary["documents"] = self.titles_path
         if self.evaluation is not None:
             means = intervals(self.evaluation)
             summary["measures"] = {}
@@ -165,7 +178,8 @@ def search_section(
     if not any(record.hits for record in records):
         raise BackendError(searched.no_documents)
     write_run(searched.run, records, path)
-    return searched
+    titles = searched.titles
+    return replace(searched, titles_path=_write_titles(titles, path)) if titles else searched
 
 
 def check_query_ids(queries: Sequence[SearchQuery], path: str) -> None:
@@ -190,6 +204,7 @@ class _TrecIds:
 
     def __init__(self, backend: Backend) -> None:
         self.name = backend.name
+        self.titles = _titles(backend)
         self._backend = backend
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
@@ -201,6 +216,12 @@ class _TrecIds:
 
     def close(self) -> None:
         self._backend.close()
+
+
+def _titles(backend: Backend) -> Mapping[str, str]:
+    """Return the titles that a backend collects, by document; empty if it collects none."""
+    titles: Mapping[str, str] = getattr(backend, "titles", {})
+    return titles
 
 
 class _RunningLatencies:
@@ -232,9 +253,12 @@ def _ask(
     }
     open_queries = [query for query in queries if query.id not in settled]
     running = _RunningLatencies()
+    every_title = _titles(backend)
 
     def keep(record: QueryRecord) -> None:
-        journal.add(record)
+        titles = {hit.document: every_title.get(hit.document, "") for hit in record.hits}
+        titled = {document: title for document, title in titles.items() if title}
+        journal.add(replace(record, titles=titled))
         settled.add(record.query)
         if not record.failure:
             running.add(record.seconds)
@@ -284,18 +308,26 @@ def write_run(run: Run, records: Sequence[QueryRecord], path: str) -> None:
     write_bytes(["".join(lines).encode("utf-8", "surrogateescape")], path)
 
 
+def titles_path(path: str) -> str:
+    """Return the file of titles that belongs to a run."""
+    return f"{path}.documents.jsonl"
+
+
+def _write_titles(titles: Mapping[str, str], path: str) -> str:
+    """Write the titles of the documents of a run, as `--documents` reads them."""
+    target = titles_path(path)
+    records = ({"_id": document, "title": title} for document, title in titles.items())
+    lines = (f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+    write_bytes([line.encode("utf-8", "replace") for line in lines], target)
+    return target
+
+
 def evaluated(searched: SearchRun, qrels: Any, section: MeasuresSection) -> SearchRun:
     """Return the answers with an evaluation of the run."""
     evaluation = evaluate(
         qrels, searched.run, list(section.measures), section.convention, name=searched.name
     )
-    return SearchRun(
-        name=searched.name,
-        records=searched.records,
-        evaluation=evaluation,
-        path=searched.path,
-        setting=searched.setting,
-    )
+    return replace(searched, evaluation=evaluation)
 
 
 Around = Callable[[str, Callable[[Tell | None], SearchRun]], SearchRun]
@@ -505,7 +537,12 @@ def refuse_to_replace_inputs(
     """
     for run in paths.values():
         journal = journal_path(run)
-        for written, role in ((run, ""), (journal, f" as the journal {journal}")):
+        titles = titles_path(run)
+        for written, role in (
+            (run, ""),
+            (journal, f" as the journal {journal}"),
+            (titles, f" as the titles {titles}"),
+        ):
             if os.path.isfile(written) and any(os.path.samefile(written, path) for path in inputs):  # noqa: PTH113, PTH121  (as above)
                 problem = f"found an input file of this {work}{role}"
                 raise OptionError(f"{option} {run}: {problem}, expected another name")

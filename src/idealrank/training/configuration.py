@@ -5,7 +5,7 @@ read or trained.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from idealrank._keys import (
     Schema,
@@ -110,12 +110,26 @@ DEFAULT_CONVENTION = "standard,ties=expected"
 class DataSection:
     """Section ``data``: files and columns."""
 
+    # One of the two is required: `train` has a usual name if there are folds.
+    schema_rules: ClassVar[Schema] = {
+        "not": {"allOf": [{"not": has_value("train")}, {"not": has_value("folds")}]}
+    }
+
     train: str = file_to_read(
-        "LETOR or SVMlight file, or Parquet.",
-        expected="the file to train on, LETOR, SVMlight or Parquet",
+        "LETOR or SVMlight file, or Parquet. Required without `folds`; with them, the name in each "
+        "folder, `train.txt` by default.",
+        default="",
     )
-    valid: str | None = file_to_read("File of the same format, by which training stops.")
-    test: str | None = file_to_read("File of the same format, for the results.")
+    valid: str | None = file_to_read(
+        "File of the same format, by which training stops. With `folds`, `vali.txt` by default."
+    )
+    test: str | None = file_to_read(
+        "File of the same format, for the results. With `folds`, `test.txt` by default."
+    )
+    folds: tuple[str, ...] = texts(
+        "Folders of given folds, each with the three files, or a pattern such as `MSLR/Fold*`; the "
+        "test sets are pooled."
+    )
     valid_share: float = share("Share of the queries of `train` to split off for `valid`.")
     test_share: float = share("Share of the queries of `train` to split off for `test`.")
     label: str = text("Column of labels in Parquet files.", "label")
@@ -371,6 +385,11 @@ class TrainingConfig:
 
 def _data(section: Section) -> DataSection:
     data = read(DataSection, section)
+    if data.folds:
+        data = _with_folds(section, data)
+    elif not data.train:
+        expected = "the file to train on, LETOR, SVMlight or Parquet"
+        raise section.error("train", "nothing", expected)
     if data.propensity is not None and data.position is not None:
         raise section.error(
             "propensity",
@@ -409,6 +428,21 @@ def _data(section: Section) -> DataSection:
             f"less than 1 together with test_share, {data.test_share:g}",
         )
     return data
+
+
+def _with_folds(section: Section, data: DataSection) -> DataSection:
+    """Return the data with the usual names of files in each folder of a fold."""
+    if data.test_share:
+        raise section.error(
+            "test_share", str(data.test_share), "nothing beside `folds`, which have test sets"
+        )
+    usual_valid = None if data.valid_share else "vali.txt"
+    return replace(
+        data,
+        train=data.train or "train.txt",
+        valid=data.valid or usual_valid,
+        test=data.test or "test.txt",
+    )
 
 
 def _model(section: Section) -> ModelSection:

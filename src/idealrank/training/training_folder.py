@@ -372,15 +372,20 @@ def _query_lines(system: TrainedSystem) -> Iterator[str]:
             yield ",".join([part, quoted, *map(repr, values)]) + "\n"
 
 
+def convention_record(config: TrainingConfig) -> dict[str, Any]:
+    """The convention of every number."""
+    name = config.evaluation.convention
+    return {"convention": name, "convention_fingerprint": Convention.of(name).fingerprint}
+
+
 def _report(config: TrainingConfig, system: TrainedSystem) -> dict[str, Any]:
-    part, final = system.final
+    part, _ = system.final
     record = system.record()
     means = {name: dict(evaluation.mean()) for name, evaluation in system.evaluations.items()}
     return {
         "seed": system.seed,
         "part": part,
-        "convention": config.evaluation.convention,
-        "convention_fingerprint": final.convention.fingerprint,
+        **convention_record(config),
         "level": 0.95,
         "measures": record,
         "means": means,

@@ -293,11 +293,13 @@ class Comparison(WithWarnings):
         order: "MeasureLike | None" = None,
         labels: Mapping[str, str] | None = None,
         digits: int | None = None,
+        letters: Literal["better", "groups"] | None = None,
     ) -> str:
         """Return the table for a paper: a row a run, a column a measure, the best in bold.
 
         ▲ or ▼ marks a run that is better or worse than the baseline, and ? one with too few
-        judgments.
+        judgments. A comparison of all pairs takes its first run as the baseline, with p values that
+        are corrected for all pairs; or it marks runs with letters.
 
         Parameters
         ----------
@@ -309,11 +311,14 @@ class Comparison(WithWarnings):
             Names in the table, by run or by measure in any spelling.
         digits : int, optional
             Decimals. Default: as many as the intervals allow.
+        letters : {"better", "groups"}, optional
+            Letters of all pairs in place of marks against a baseline: the runs that a run is better
+            than, or groups of runs that do not differ significantly.
 
         Raises
         ------
         OptionError
-            The comparison has no baseline, or a name or the format is unknown.
+            A name or the format is unknown, or letters meet a comparison with a baseline.
 
         Examples
         --------
@@ -329,7 +334,13 @@ class Comparison(WithWarnings):
         return cast(
             str,
             computed(
-                "Comparison.paper_table", self, form, order=order, labels=labels, digits=digits
+                "Comparison.paper_table",
+                self,
+                form,
+                order=order,
+                labels=labels,
+                digits=digits,
+                letters=letters,
             ),
         )
 

@@ -72,6 +72,8 @@ class KeptContract:
         The value to reach, and that of the run; NaN where the query has no value.
     passed : bool
         Whether the run reaches it.
+    text : str or None
+        Text of the query; None without one.
     """
 
     contract: Contract
@@ -80,6 +82,7 @@ class KeptContract:
     demanded: float
     found: float
     passed: bool
+    text: str | None = None
 
 
 def sentence_of(result: KeptContract) -> str:

@@ -501,8 +501,8 @@ class Gated(WithWarnings):
         return tuple(dict.fromkeys([*broken, *(drop.query for drop in drops)]))
 
     def with_texts(self, texts: Mapping[str, str]) -> "Gated":
-        """Return the result with the texts of the queries that fell most, so that every report
-        shows them.
+        """Return the result with the texts of the queries that fell most or have a contract, so
+        that every report shows them.
 
         Parameters
         ----------
@@ -524,7 +524,8 @@ class Gated(WithWarnings):
         for check in self.checks:
             worst = tuple(replace(drop, text=texts.get(drop.query)) for drop in check.worst)
             checks.append(replace(check, worst=worst))
-        return replace(self, checks=tuple(checks))
+        contracts = (replace(kept, text=texts.get(kept.contract.query)) for kept in self.contracts)
+        return replace(self, checks=tuple(checks), contracts=tuple(contracts))
 
     def _brief(self) -> str:
         baselines = ", ".join(map(repr, self.baselines))
@@ -571,6 +572,7 @@ class Gated(WithWarnings):
             if record[name] is None:
                 del record[name]
         record["checks"] = [_check_record(check) for check in record["checks"]]
+        record["contracts"] = [_without_none(kept, "text") for kept in record["contracts"]]
         record["labels"] = labels_record(self.labels, self.labels_from)
         record["warnings"] = list(self.warnings)
         record["reasons"] = list(self.reasons)

@@ -75,6 +75,7 @@ Examples:
   Compare every run with one baseline; make a table for a paper:
     idealrank compare qrels.txt bm25.run neural.run --baseline bm25 --format latex
     idealrank compare qrels.txt bm25.run neural.run --table paper --sort-by nDCG@10 --rename bm25=BM25 --format latex
+    idealrank compare qrels.txt bm25.run neural.run --table paper --letters better
 \b
   Use Student's t test, and print JSON:
     idealrank compare qrels.txt bm25.run neural.run --test t --format json
@@ -167,8 +168,8 @@ _FORMATS = Formats(
     type=click.Choice(get_args(Letters)),
     default="better",
     show_default=True,
-    help="Letters in the table of six or more runs: better lists the significantly worse runs, "
-    "groups marks indistinguishable runs.",
+    help="Letters in the table of six or more runs, or in --table paper: better lists the "
+    "significantly worse runs, groups marks indistinguishable runs.",
 )
 @click.option(
     "--rankings/--no-rankings",
@@ -321,18 +322,16 @@ def compare(
 def _check_letters(
     letters: Letters, n_runs: int, baseline: str | None, paper: Paper | None
 ) -> None:
-    """Refuse letters of groups that no table would show."""
-    if letters == "better":
+    """Refuse letters that no table would show."""
+    is_typed = "--letters" in output.typed_options(click.get_current_context())
+    if letters == "better" and not (is_typed and paper is not None):
         return
-    if paper is not None or baseline is not None:
-        option = "--table paper" if paper is not None else "--baseline"
-        raise OptionError(
-            f"--letters {letters}: found {option}, expected every pair of runs in the full table"
-        )
-    if n_runs <= _FEW:
+    if baseline is not None:
+        raise OptionError(f"--letters {letters}: found --baseline, expected every pair of runs")
+    if paper is None and n_runs <= _FEW:
         raise OptionError(
             f"--letters {letters}: found {n_runs} runs, expected at least {_FEW + 1}, whose table "
-            "has letters"
+            "has letters, or --table paper"
         )
 
 
@@ -375,7 +374,11 @@ def _write(
 
         with output.laid_out_for(path):
             text = PAPER_FORMATS[layout](
-                comparison, order=paper.order, labels=paper.labels, digits=shown["digits"]
+                comparison,
+                order=paper.order,
+                labels=paper.labels,
+                digits=shown["digits"],
+                letters=paper.letters,
             )
             output.write_report(text, path, layout)
     else:

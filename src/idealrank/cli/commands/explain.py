@@ -1,15 +1,19 @@
 """`idealrank explain`: show how the value of one query is computed, rank by rank."""
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import click
 
 from idealrank.analysis.explanation import Explanation
-from idealrank.cli import headings, input_options, options
+from idealrank.cli import headings, input_options, options, text_options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.inputs.explanation import explain as explain_query
+
+if TYPE_CHECKING:
+    from idealrank.inputs.text_sources import TextSources
 
 _EPILOG = """\
 Examples:
@@ -18,6 +22,7 @@ Examples:
   idealrank explain qrels.txt bm25.run --query q1
   idealrank explain qrels.txt bm25.run --query q1 -m AP --all
   idealrank explain qrels.txt bm25.run --query q1 -m nDCG@5 --convention sklearn --format json
+  idealrank explain qrels.txt bm25.run --query q1 --documents documents.jsonl
 """
 
 
@@ -46,6 +51,7 @@ _FORMATS = Formats(
 @_FORMATS.option
 @options.explain_method
 @click.option("--all", "everything", is_flag=True, help="Show all ranks, also beyond the cutoff.")
+@text_options.shown_texts("the report")
 @options.output
 @options.inputs
 def explain(
@@ -57,6 +63,7 @@ def explain(
     convention_text: str,
     layout: str,
     everything: bool,
+    texts: "TextSources",
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
@@ -73,7 +80,7 @@ def explain(
             f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one to "
             "explain"
         )
-    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, run)
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, run, *texts.paths)
     (name,) = input_options.run_names([run])
 
     def work(_: object) -> Explanation:
@@ -86,4 +93,17 @@ def explain(
         )
 
     explanation = Watch().run(name, work)
-    _FORMATS.write(layout, output_path, explanation, everything=everything)
+    tell = input_options.notes().inform
+    query_texts = texts.of_queries([query_id], tell)
+    document_texts: dict[str, str] = {}
+    if texts.documents is not None:
+        shown = _views().documents_shown(explanation, everything=everything)
+        document_texts = texts.of_documents(shown, tell)
+    _FORMATS.write(
+        layout,
+        output_path,
+        explanation,
+        everything=everything,
+        query_text=query_texts.get(query_id, ""),
+        document_texts=document_texts,
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from idealrank._files import write_together
-from idealrank.cli import console, headings, options, output
+from idealrank.cli import console, headings, options, output, text_options
 from idealrank.cli.commands.gate import Job, asked_of
 from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
 from idealrank.errors import OptionError
@@ -86,18 +86,8 @@ Exit codes: 0 written, 2 bad input, or a file exists.
     cls=options.OnceOption,
     help="Columns of runs, which the policy keeps: query=, document=, and score= or rank=.",
 )
-@click.option(
-    "--queries",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of queries, which messages of the gate show.",
-)
-@click.option(
-    "--documents",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of documents, for pages of the gate.",
-)
+@text_options.queries_option("messages and pages of the gate")
+@text_options.documents_option("pages of the gate")
 @click.option(
     "--search",
     metavar="COMMAND",

@@ -1,16 +1,20 @@
 """`idealrank why`: show the queries and documents behind the difference of two runs."""
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import click
 
 from idealrank.analysis.attribution import Attribution
-from idealrank.cli import console, headings, input_options, options
+from idealrank.cli import console, headings, input_options, options, text_options
 from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.inputs.explanation import attribute
 from idealrank.reports.table.formats import FORMATS
+
+if TYPE_CHECKING:
+    from idealrank.inputs.text_sources import TextSources
 
 _QUERIES = 5  # of the table
 _DOCUMENTS = 3  # of each query of the table
@@ -23,6 +27,9 @@ Examples:
 \b
   The ten worst queries by AP, with every document that changed:
     idealrank why qrels.txt bm25.run neural.run -m AP --show 10 --show-documents 1000
+\b
+  With texts of queries and titles of documents:
+    idealrank why qrels.txt bm25.run neural.run --queries queries.tsv --documents documents.jsonl
 \b
   Every query as CSV, the worst first; everything as JSON:
     idealrank why qrels.txt bm25.run neural.run --format csv
@@ -46,10 +53,10 @@ _FORMATS = Formats(
     json="attribution_json",
     rows=LimitedWriter(
         "attribution_rows",
-        refuses={
-            "--show-documents": "a {title} has one row per query and no documents, expected "
-            "--format table or json"
-        },
+        refuses=dict.fromkeys(
+            ("--show-documents", "--documents"),
+            "a {title} has one row per query and no documents, expected --format table or json",
+        ),
     ),
 )
 
@@ -76,6 +83,7 @@ _FORMATS = Formats(
     "all]",
 )
 @options.labels_from
+@text_options.shown_texts("the report")
 @_FORMATS.option
 @options.output
 @options.inputs
@@ -89,6 +97,7 @@ def why(
     n_queries: int | None,
     n_documents: int | None,
     labels_from: str | None,
+    texts: "TextSources",
     layout: str,
     output_path: str | None,
     inputs: input_options.Inputs,
@@ -112,7 +121,7 @@ def why(
         raise OptionError(
             f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one"
         )
-    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *texts.paths)
     names = input_options.run_names(runs)
     source = input_options.named_run(labels_from, "--labels-from", names, runs)
 
@@ -131,4 +140,30 @@ def why(
     if not FORMATS[layout].is_data:
         n_queries = _QUERIES if n_queries is None else n_queries
         n_documents = _DOCUMENTS if n_documents is None else n_documents
-    _FORMATS.write(layout, output_path, attribution, queries=n_queries, documents=n_documents)
+    query_texts, document_texts = _texts(attribution, texts, layout, n_queries, n_documents)
+    _FORMATS.write(
+        layout,
+        output_path,
+        attribution,
+        queries=n_queries,
+        documents=n_documents,
+        query_texts=query_texts,
+        document_texts=document_texts,
+    )
+
+
+def _texts(
+    attribution: Attribution,
+    texts: "TextSources",
+    layout: str,
+    n_queries: int | None,
+    n_documents: int | None,
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Read the texts of the queries and documents that the report shows."""
+    if not texts.paths:
+        return {}, {}
+    views = _views()
+    list_ids = views.ids_in_record if FORMATS[layout].is_data else views.ids_in_report
+    shown = list_ids(attribution, queries=n_queries, documents=n_documents)
+    tell = input_options.notes().inform
+    return texts.of_queries(shown.queries, tell), texts.of_documents(shown.documents, tell)

@@ -5,7 +5,7 @@ from math import isfinite
 
 import click
 
-from idealrank.cli import console, headings, input_options, options
+from idealrank.cli import console, headings, input_options, options, text_options
 from idealrank.cli.output import Formats
 from idealrank.conversion.files import CONTENTS, SOURCES, Conversion
 from idealrank.conversion.inputs import convert as convert_files
@@ -103,18 +103,8 @@ _FORMATS = Formats("The report, on stderr, as text to read;", table=_text, json=
     show_default=True,
     help="Content of IN; auto inspects its columns and the ending of OUT.",
 )
-@click.option(
-    "--queries",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of the queries by id, for formats that hold them.",
-)
-@click.option(
-    "--documents",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of the documents by id, for formats that hold them.",
-)
+@text_options.queries_option("formats that hold them")
+@text_options.documents_option("formats that hold them")
 @click.option(
     "--write-queries",
     metavar="FILE",

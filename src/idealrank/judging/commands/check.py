@@ -6,7 +6,7 @@ from types import ModuleType
 
 import click
 
-from idealrank.cli import headings, input_options, options
+from idealrank.cli import headings, input_options, options, text_options
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.query_files import read_clusters
@@ -70,13 +70,7 @@ _WHOLE_TEXT = 1 << 30  # characters of a text that are read, to count its words
 @label_options.measure
 @options.convention
 @label_options.clusters
-@click.option(
-    "--documents",
-    "texts_path",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of documents, for bias by length in words.",
-)
+@text_options.documents_option("bias by length in words", "texts_path")
 @click.option(
     "--assessors",
     "assessors_path",

@@ -34,6 +34,7 @@ class HttpEndpoint:
         hits: str = "",
         document: str = "",
         score: str = "",
+        title: str = "",
         order: str = "score",
         timeout: float = 10.0,
         client: Any = None,
@@ -46,7 +47,9 @@ class HttpEndpoint:
         self._hits = hits
         self._document = document
         self._score = score
+        self._title = title
         self._order = order
+        self.titles: dict[str, str] = {}  # Of the documents of all answers, if a path is given
         self._client = client or http_client("a search over HTTP", "search", timeout=timeout)
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
@@ -60,7 +63,13 @@ class HttpEndpoint:
             )
         ids = [self._field(hit, self._document, "id") for hit in hits]
         scores = [self._field(hit, self._score, "score") for hit in hits] if self._score else None
-        return ranked(self.name, ids, scores, limit=limit, order=self._order)
+        documents = ranked(self.name, ids, scores, limit=limit, order=self._order)
+        if self._title:
+            for (document, _), hit in zip(documents, hits, strict=False):
+                title = at_path(hit, self._title)
+                if isinstance(title, str):
+                    self.titles[document] = title
+        return documents
 
     def _sent(self, query: SearchQuery, limit: int) -> Any:
         url = _in_address(self._url, query, limit)
@@ -216,6 +225,9 @@ class HttpKeys(BackendKeys):
     hits: str = text("Path to the list of hits, as in hits.hits.", "", may_be_empty=True)
     id: str = text("Path to the id in a hit.", "", may_be_empty=True)
     score: str = text("Path to the score in a hit.", "", may_be_empty=True)
+    title: str = text(
+        "Path to the title in a hit; titles are kept in a file for `--documents`.", ""
+    )
     order: str = choice(ORDERS, "Meaning of the numbers; distances are negated.")
 
 
@@ -234,6 +246,7 @@ def from_section(section: Section) -> HttpEndpoint:
         hits=keys.hits,
         document=keys.id,
         score=keys.score,
+        title=keys.title,
         order=keys.order,
         timeout=keys.timeout,
     )

@@ -183,7 +183,8 @@ def search(
         from idealrank.live.views.latency_quality import latency_quality_page  # noqa: PLC0415
 
         write_page_file(latency_quality_page(summary["systems"]), report)
-    _FORMATS.write(layout, None, summary)
+    query_texts = {query.id: query.text for query in queries if query.text != query.id}
+    _FORMATS.write(layout, None, summary, query_texts=query_texts)
     results.check()
     _refuse_failures(results.runs.values(), allow_failed)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from idealrank.cli import console, headings, options
+from idealrank.cli import console, headings, options, text_options
 from idealrank.errors import OptionError
 from idealrank.judging.commands.input_files import named_texts
 
@@ -51,20 +51,8 @@ grade, and OUTPUT.labels.csv every answer with its time, its note and its status
 @click.option(
     "--state", "state_path", metavar="FILE", help="File of all answers.  [default: OUTPUT.sqlite3]"
 )
-@click.option(
-    "--queries",
-    "queries_path",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of queries, for pairs without a query_text.",
-)
-@click.option(
-    "--documents",
-    "documents_path",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of documents, for pairs without title and text.",
-)
+@text_options.queries_option("pairs without a query_text", "queries_path")
+@text_options.documents_option("pairs without title and text", "documents_path")
 @click.option(
     "--scale",
     "scale_text",

@@ -1,17 +1,21 @@
 """The report of `idealrank search`: quality, latency and failures of each backend."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from idealrank.data.interchange import finite
 from idealrank.reports.table.records import csv_cell, json_text
-from idealrank.reports.table.text import Part, columns, filled
+from idealrank.reports.table.text import Part, beginning_of, columns, filled
 
 _LISTED = 10  # failed queries that the text lists
+_TEXT = 60  # letters of a query that failed
 
 
-def search_parts(report: Mapping[str, Any]) -> list[Part]:
-    """Show each backend in a line, and the failed queries."""
+def search_parts(
+    report: Mapping[str, Any], *, query_texts: Mapping[str, str] = MappingProxyType({})
+) -> list[Part]:
+    """Show each backend in a line, and the failed queries with their texts."""
     systems: Sequence[Mapping[str, Any]] = report["systems"]
     texts = list(dict.fromkeys(text for system in systems for text in system.get("measures", {})))
     title = [
@@ -37,14 +41,24 @@ def search_parts(report: Mapping[str, Any]) -> list[Part]:
     for system in systems:
         if system["failed"]:
             listed = [
-                f"  {query}: {message}"
+                f"  {query}{_quoted(query_texts.get(query, ''))}: {message}"
                 for query, message in list(system["failed"].items())[:_LISTED]
             ]
             n_more = len(system["failed"]) - len(listed)
             if n_more:
                 listed.append(f"  and {n_more} more")
             parts.append([f"{system['name']}: {len(system['failed'])} failed", *listed])
-    return [*parts, [f"wrote {system['run']}" for system in systems if system["run"]]]
+    wrote = [f"wrote {system['run']}" for system in systems if system["run"]]
+    wrote += [
+        f"wrote {system['documents']}, titles for --documents"
+        for system in systems
+        if "documents" in system
+    ]
+    return [*parts, wrote]
+
+
+def _quoted(text: str) -> str:
+    return f' "{beginning_of(text, _TEXT)}"' if text else ""
 
 
 def _cells(system: Mapping[str, Any], texts: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import resources
@@ -196,14 +196,21 @@ def pdf(spec: Spec, scale: float | None = None) -> bytes:
     return drawing
 
 
-def in_print(spec: Spec, scale: float) -> dict[Format, "str | bytes"]:
-    """Draw SVG, PNG and PDF of one figure at once; parameters and errors as for `svg`."""
+def in_print(
+    spec: Spec, scale: float, kinds: Sequence[str] = ("svg", "png", "pdf")
+) -> dict[Format, "str | bytes"]:
+    """Draw some of SVG, PNG and PDF of one figure at once; parameters and errors as for `svg`."""
     library = _vega()
     drawing: str = library.vegalite_to_svg(spec)
     small = _sized(drawing, scale, "")
-    picture: bytes = library.svg_to_png(small, scale=1.0, ppi=_DOTS)
-    paper: bytes = library.svg_to_pdf(small)
-    return {"svg": _finished(drawing, spec, scale), "png": picture, "pdf": paper}
+    drawn: dict[Format, str | bytes] = {}
+    if "svg" in kinds:
+        drawn["svg"] = _finished(drawing, spec, scale)
+    if "png" in kinds:
+        drawn["png"] = library.svg_to_png(small, scale=1.0, ppi=_DOTS)
+    if "pdf" in kinds:
+        drawn["pdf"] = library.svg_to_pdf(small)
+    return drawn
 
 
 def page(specs: Mapping[str, Spec], title: str) -> str:

@@ -37,6 +37,7 @@ from idealrank.inputs.evaluation import (
 from idealrank.inputs.judged_runs import JudgedRuns, refuse_layout
 from idealrank.inputs.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.inputs.robustness import robust
+from idealrank.inputs.text_sources import Texts
 from idealrank.io.sources import input_files
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
@@ -45,7 +46,6 @@ from idealrank.pages.report.gather import gather, measures_looked_at
 from idealrank.pages.report.material import (
     MOST_ROWS,
     ReportMaterial,
-    Texts,
     hashed,
     moment,
     shown_measures,

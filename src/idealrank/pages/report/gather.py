@@ -4,7 +4,7 @@ run at a time: curves by cutoff, and the queries whose lists are shown.
 
 import warnings
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice, zip_longest
 from typing import NamedTuple
@@ -21,10 +21,10 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IdealrankError, IdealrankWarning, IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.inputs.per_query import interval_cautions
-from idealrank.io.complaints import Notes, Tell
-from idealrank.io.texts import clipped, read_texts
+from idealrank.inputs.text_sources import TextSources
+from idealrank.io.complaints import Tell
 from idealrank.measures.measure import Measure
-from idealrank.pages.report.material import ReportMaterial, Texts, lined_up
+from idealrank.pages.report.material import ReportMaterial, lined_up
 from idealrank.pages.report.query_lists import Lister, MadeOnDemand, depth_of, lists_of_hits
 from idealrank.reports.subject import CutoffCurve, Listing, QueryLists, Subject
 
@@ -167,7 +167,6 @@ def documents_of_lists(lists: Mapping[str, QueryLists]) -> dict[str, None]:
 
 
 _SAME = 1e-9  # values that differ by less are the same value, computed again
-_QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280  # of texts that are read
 
 
 def gather(
@@ -180,7 +179,8 @@ def gather(
     names = None if material.comparison is None else material.comparison.names
     evaluations = lined_up(material.evaluations, names)
     queries = evaluations[0].queries
-    query_texts = _texts(material.queries, queries, _QUERY_LETTERS, "queries", tell)
+    sources = TextSources(queries=material.queries, documents=material.documents)
+    query_texts = sources.of_queries(queries, tell)
 
     lists: Mapping[str, QueryLists] = {}
     drawn: tuple[CutoffCurve, ...] = ()
@@ -193,7 +193,7 @@ def gather(
         chosen = _chosen(material, evaluations, room)
         lists = lists_of_hits(material.hits, chosen, depth_of(material.measures))
     documents = {} if material.documents is None else documents_of_lists(lists)
-    texts = _texts(material.documents, documents, _DOCUMENT_LETTERS, "documents", tell)
+    texts = sources.of_documents(documents, tell)
     undecided = material.comparison is None and material.gated is None
     cautions: tuple[str, ...] = ()
     if undecided:
@@ -389,28 +389,3 @@ def _categories(material: ReportMaterial) -> dict[str, tuple[str, ...]]:
         query: (name,) if isinstance(name, str) else tuple(name)
         for query, name in (material.categories or {}).items()
     }
-
-
-def _texts(
-    table: Texts | None, ids: Collection[str], length: int, kind: str, tell: Tell | None
-) -> dict[str, str]:
-    """Read the texts of ids; note or warn if some of them are missing."""
-    if table is None or not ids:
-        return {}
-    if isinstance(table, Mapping):
-        where = "the mapping"
-        texts = {name: clipped(table[name], length) for name in ids if name in table}
-    else:
-        where = str(table)
-        texts = read_texts(table, ids, length=length, tell=tell)
-    if not texts:
-        some = ", ".join(repr(name) for name in islice(ids, 3))
-        Notes(tell).warn(
-            f"{where}: found the text of none of the {len(ids):,} {kind} shown ({some}, "
-            f"...); do the ids match?"
-        )
-    elif len(texts) < len(ids):
-        Notes(tell).inform(
-            f"{where}: found texts of {len(texts):,} of the {len(ids):,} {kind} shown"
-        )
-    return texts

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
-from os import PathLike
 from pathlib import PurePath
 from threading import Thread
-from typing import Any, TypeAlias
+from typing import Any
 
 from idealrank.analysis.comparison import Comparison, Study, StudyOptions, compared
 from idealrank.analysis.comparison.comparisons import distinct
@@ -26,12 +25,10 @@ from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation, InputRecord
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.evaluation.sweep import JudgmentsSource
+from idealrank.inputs.text_sources import Texts
 from idealrank.measures.measure import Measure
 from idealrank.reports.subject import Made, leading_pairs
 from idealrank.stats.randomness import in_order
-
-Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
-"""Texts by id: a file that `io.texts.read_texts` reads, or a mapping."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,7 +8,8 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from itertools import takewhile
+from typing import Any, NamedTuple
 
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, Value, lacking
@@ -172,27 +173,78 @@ def _cell_markdown(cell: Cell, *, number: bool) -> str:
     return (f"**{text}**" if cell.strong and text else text) + markdown_text(cell.mark)
 
 
-def as_latex(table: Table) -> str:
+def as_latex(table: Table, *, split: bool = False) -> str:
     r"""Write a LaTeX table with the rules of booktabs; the title and the packages are comments, and
-    notes follow in small print.
-
-    Only triangles need another package, amssymb.
+    notes follow in small print. With `split`, a table wider than a page is split, and each part has
+    the first columns. Only triangles need another package, amssymb.
     """
-    turned = [
-        _column_latex(column, cells)
+    printed = [
+        _PrintedColumn.of(column, cells)
         for column, cells in zip(table.columns, table.columnwise(), strict=True)
     ]
-    letters = "".join("r" if column.kind == "number" else "l" for column in table.columns)
-    head = latex_row(latex_text(column.title) for column in table.columns)
-    body = [*map(latex_row, zip(*turned, strict=True))]
-    packages = "booktabs,amssymb" if any("\\blacktriangle" in line for line in body) else "booktabs"
-    lines = [f"% needs \\usepackage{{{packages}}}\n"]
+    has_triangles = any("\\blacktriangle" in cell for column in printed for cell in column.cells)
+    lines = [f"% needs \\usepackage{{{'booktabs,amssymb' if has_triangles else 'booktabs'}}}\n"]
     lines += [f"% {printable(table.title)}\n"] if table.title else []
-    lines += [f"\\begin{{tabular}}{{{letters}}}\n\\toprule\n", head, "\\midrule\n", *body]
-    lines += ["\\bottomrule\n\\end{tabular}\n"]
+    blocks = _blocks(printed) if split else [printed]
+    if len(blocks) > 1:
+        lines.append(f"% split into {len(blocks)} tables, since one would be wider than a page\n")
+    lines.append("\n\\medskip\n".join(map(_tabular, blocks)))
     notes = [f"\\noindent {latex_text(note)}\\par\n" for note in table.notes]
     lines += ["\n\\smallskip\n{\\footnotesize\n", *notes, "}\n"] if notes else []
     return "".join(lines)
+
+
+_PAGE_POINTS = 504  # of 7 inches, two columns of a paper
+_LETTER_POINTS = 5.2  # of a digit and, about, of a letter, in 10 point Computer Modern
+_MARK_POINTS = 3.9  # of a superscript
+_GAP_POINTS = 12  # between two columns
+
+
+class _PrintedColumn(NamedTuple):
+    """A column in LaTeX, with its width in print, which is an estimate."""
+
+    head: str
+    is_number: bool
+    cells: list[str]
+    points: float
+
+    @classmethod
+    def of(cls, column: Column[Any], cells: Sequence[Cell]) -> "_PrintedColumn":
+        longest = max([len(column.title), *(len(cell.text) for cell in cells)])
+        marks = max((len(cell.mark) for cell in cells), default=0)
+        points = longest * _LETTER_POINTS + marks * _MARK_POINTS + _GAP_POINTS
+        latex = _column_latex(column, cells)
+        return cls(latex_text(column.title), column.kind == "number", latex, points)
+
+
+def _tabular(columns: Sequence[_PrintedColumn]) -> str:
+    letters = "".join("r" if column.is_number else "l" for column in columns)
+    lines = [
+        f"\\begin{{tabular}}{{{letters}}}\n\\toprule\n",
+        latex_row(column.head for column in columns),
+        "\\midrule\n",
+        *map(latex_row, zip(*(column.cells for column in columns), strict=True)),
+        "\\bottomrule\n\\end{tabular}\n",
+    ]
+    return "".join(lines)
+
+
+def _blocks(columns: Sequence[_PrintedColumn]) -> list[list[_PrintedColumn]]:
+    """Split columns into tables as wide as a page at most; the columns before the first number,
+    which name the rows, are in each.
+    """
+    heads = list(takewhile(lambda column: not column.is_number, columns))
+    if not heads or sum(column.points for column in columns) <= _PAGE_POINTS:
+        return [list(columns)]
+    blocks = [[*heads]]
+    for column in columns[len(heads) :]:
+        block = blocks[-1]
+        width = sum(other.points for other in block) + column.points
+        if len(block) > len(heads) and width > _PAGE_POINTS:
+            block = [*heads]
+            blocks.append(block)
+        block.append(column)
+    return blocks
 
 
 def _column_latex(column: Column[Any], cells: Sequence[Cell]) -> list[str]:

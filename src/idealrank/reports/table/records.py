@@ -49,6 +49,13 @@ def result_json(fields: Mapping[str, Any], *, ascii_only: bool = True) -> str:
     return json_text(enveloped(fields), ascii_only=ascii_only)
 
 
+def add_text(record: dict[str, Any], id_key: str, texts: Mapping[str, str]) -> None:
+    """Add the text of a query or document to its record, if there is one."""
+    text = texts.get(record[id_key])
+    if text is not None:
+        record["text"] = text
+
+
 def method_json(record: Mapping[str, Any]) -> str:
     """Write a result as JSON whose version is part of its method; the layout's version, too."""
     return json_text({**record, "method": {**record["method"], "schema": SCHEMA}})

@@ -151,6 +151,12 @@ def clipped(text: str, width: int) -> str:
     return f"{text[: width - 2 - n_last]}..{text[len(text) - n_last :]}"
 
 
+def beginning_of(text: str, width: int) -> str:
+    """Leave out the end of a title or text that is too long; its beginning tells the most."""
+    line = printable(text[: 2 * width + 1], surrogates=False)
+    return line if len(line) <= width else f"{line[: width - 2].rstrip()}.."
+
+
 def one_line(text: str, width: int = 60) -> str:
     r"""Make a name or id printable, on one line of at most `width` letters."""
     # Only the ends are shown, so the middle need not be made printable.

@@ -2,19 +2,30 @@
 queries with their documents.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
+from itertools import chain
+from types import MappingProxyType
+from typing import NamedTuple
 
 from idealrank.analysis.attribution import Attribution, DocumentChange, QueryChange
 from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import counted, p_text
-from idealrank.reports.table.records import Row, csv_cell, result_json
-from idealrank.reports.table.text import clipped, columns, filled, parts_text
+from idealrank.reports.table.records import Row, add_text, csv_cell, result_json
+from idealrank.reports.table.text import (
+    beginning_of,
+    clipped,
+    columns,
+    filled,
+    line_width,
+    parts_text,
+)
 from idealrank.reports.views.comparison.pair_sentences import verdict_text
 from idealrank.reports.views.conventions import warned
 
 _ID = 28  # letters of an id
+_LEAST_TEXT = 16  # letters of a text, however narrow the terminal is
 _SOME = 5  # queries that a note names
 _ROUNDING = 1e-9  # error of a difference in floating point
 _CANCEL = (
@@ -23,16 +34,60 @@ _CANCEL = (
 )
 
 
-def attribution_report(attribution: Attribution, *, queries: int = 5, documents: int = 3) -> str:
+class ShownIds(NamedTuple):
+    """Ids of the queries and documents that a report shows."""
+
+    queries: list[str]
+    documents: list[str]
+
+
+def ids_in_report(attribution: Attribution, *, queries: int, documents: int) -> ShownIds:
+    """Return the ids that the text report shows."""
+    shown = [query.query for query in _differing(attribution, queries)]
+    rows = (_changed(attribution, query) for query in shown)
+    return ShownIds(shown, _ids(_extremes(changes, documents) for changes in rows))
+
+
+def ids_in_record(
+    attribution: Attribution, *, queries: int | None, documents: int | None
+) -> ShownIds:
+    """Return the ids that the JSON record has."""
+    shown = [query.query for query in attribution.queries[:queries]]
+    return ShownIds(shown, _ids(attribution.documents(query, limit=documents) for query in shown))
+
+
+def _ids(changes: Iterable[Iterable[DocumentChange]]) -> list[str]:
+    every = chain.from_iterable(changes)
+    return list(dict.fromkeys(change.document for change in every))
+
+
+def attribution_report(
+    attribution: Attribution,
+    *,
+    queries: int = 5,
+    documents: int = 3,
+    query_texts: Mapping[str, str] = MappingProxyType({}),
+    document_texts: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Write the whole report, regressions first."""
     parts = [_head(attribution), _moves(attribution)]
-    shown = [query for query in attribution.queries[:queries] if query.difference]
-    parts += [_query(attribution, query, documents) for query in shown]
+    shown = _differing(attribution, queries)
+    for query in shown:
+        text = query_texts.get(query.query, "")
+        parts.append(_query(attribution, query, documents, text, document_texts))
     more = sum(query.difference != 0 for query in attribution.queries) - len(shown)
     if more:
         parts.append([f"{more:,} more {'query differs' if more == 1 else 'queries differ'}"])
     parts.append(_notes(attribution))
     return parts_text(parts)
+
+
+def _differing(attribution: Attribution, limit: int) -> list[QueryChange]:
+    return [query for query in attribution.queries[:limit] if query.difference]
+
+
+def _changed(attribution: Attribution, query: str) -> list[DocumentChange]:
+    return [document for document in attribution.documents(query) if document.difference]
 
 
 def _head(attribution: Attribution) -> list[str]:
@@ -81,11 +136,19 @@ def _moves(attribution: Attribution) -> list[str]:
     return [*lines, "", _CANCEL] if cancel else lines
 
 
-def _query(attribution: Attribution, query: QueryChange, documents: int) -> list[str]:
+def _query(
+    attribution: Attribution,
+    query: QueryChange,
+    documents: int,
+    text: str,
+    document_texts: Mapping[str, str],
+) -> list[str]:
     lines = [
         f"query {query.query}: {query.value_a:.4f} -> {query.value_b:.4f} "
         f"({_signed(query.difference)})"
     ]
+    if text:
+        lines += filled(text, "  ", "  ")
     for name, answered in (
         (attribution.run_a, query.answered_a),
         (attribution.run_b, query.answered_b),
@@ -94,16 +157,27 @@ def _query(attribution: Attribution, query: QueryChange, documents: int) -> list
             lines.append(f"  {name} returned nothing")
     if query.unjudged_a != query.unjudged_b:
         lines.append(f"  unjudged documents: {query.unjudged_a:,} -> {query.unjudged_b:,}")
-    changed = [document for document in attribution.documents(query.query) if document.difference]
+    changed = _changed(attribution, query.query)
     if changed:
-        rows = [
-            ["document", "grade", "rank", "adds", "difference"],
-            *(_document(document) for document in _extremes(changed, documents)),
-        ]
-        lines += columns(rows, left=(0, 1, 2, 3), ranks=(0, 1, 2, 3, 0), indent="  ")
+        lines += _document_lines(_extremes(changed, documents), document_texts)
     if len(changed) > documents:
         lines.append(f"  {len(changed) - documents:,} more changed")
     return lines
+
+
+def _document_lines(changes: list[DocumentChange], texts: Mapping[str, str]) -> list[str]:
+    """Write a row for each document, with its text where there is one."""
+    rows = [["document", "grade", "rank", "adds", "difference"], *map(_document, changes)]
+    left = [0, 1, 2, 3]
+    ranks = [0, 1, 2, 3, 0]
+    if any(change.document in texts for change in changes):
+        widths = [max(map(len, cells)) + 2 for cells in zip(*rows, strict=True)]
+        room = max(line_width() - sum(widths) - 2, _LEAST_TEXT)  # 2 of the indent
+        shown = [beginning_of(texts.get(change.document, ""), room) for change in changes]
+        rows = [[*row, text] for row, text in zip(rows, ["text", *shown], strict=True)]
+        left.append(5)
+        ranks.append(0)
+    return columns(rows, left=left, ranks=ranks, indent="  ")
 
 
 def _extremes(changed: list[DocumentChange], limit: int) -> list[DocumentChange]:
@@ -142,24 +216,43 @@ def _notes(attribution: Attribution) -> list[str]:
 
 
 def attribution_json(
-    attribution: Attribution, *, queries: int | None = None, documents: int | None = None
+    attribution: Attribution,
+    *,
+    queries: int | None = None,
+    documents: int | None = None,
+    query_texts: Mapping[str, str] = MappingProxyType({}),
+    document_texts: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
     """Yield JSON text: moves, queries with their documents, convention; float64 in the shortest
     form that reads back.
     """
-    yield result_json(attribution.as_dict(queries=queries, documents=documents))
+    record = attribution.as_dict(queries=queries, documents=documents)
+    for query in record["queries"]:
+        add_text(query, "query", query_texts)
+        for document in query["documents"]:
+            add_text(document, "document", document_texts)
+    yield result_json(record)
 
 
-def attribution_rows(attribution: Attribution, *, queries: int | None = None) -> Iterator[Row]:
-    """Yield the titles, and a row for each query, the worst change first."""
+def attribution_rows(
+    attribution: Attribution,
+    *,
+    queries: int | None = None,
+    query_texts: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Row]:
+    """Yield the titles, and a row for each query, the worst change first; texts of queries are in a
+    last column.
+    """
     names = [field.name for field in fields(QueryChange)]
-    yield ["run_a", "run_b", "measure", *names, "convention"]
+    yield ["run_a", "run_b", "measure", *names, "convention", *(["text"] if query_texts else [])]
     for query in attribution.queries[:queries]:
         values = [csv_cell(finite(value)) for value in asdict(query).values()]
+        text = [query_texts.get(query.query, "")] if query_texts else []
         yield [
             attribution.run_a,
             attribution.run_b,
             attribution.measure,
             *values,
             str(attribution.convention),
+            *text,
         ]

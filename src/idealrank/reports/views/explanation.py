@@ -2,15 +2,17 @@
 value most.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDocument
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import Cell, Column, Kind, Table
-from idealrank.reports.table.records import result_json
+from idealrank.reports.table.records import add_text, result_json
 from idealrank.reports.table.text import (
     Part,
+    beginning_of,
     clipped,
     columns,
     exceeds_terminal,
@@ -22,6 +24,8 @@ from idealrank.reports.views.conventions import paragraph
 
 # Ranks shown of a list without a cutoff, unless all are asked for.
 SHOWN = 20
+_ID = 28  # letters of an id beside a text
+_LEAST_TEXT = 16  # letters of a text, however narrow the terminal is
 
 
 def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDocument, ...]:
@@ -41,14 +45,35 @@ def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDoc
     return tuple(row for row in explanation.rows if first_rank(row) <= explanation.cutoff)
 
 
-def explanation_parts(explanation: Explanation, *, everything: bool = False) -> list[Part]:
-    """Build the whole report."""
+def documents_shown(explanation: Explanation, *, everything: bool = False) -> list[str]:
+    """Return the ids of the documents that a report shows."""
     rows = shown_rows(explanation, everything=everything)
     if not everything and explanation.cutoff is None:
         rows = rows[:SHOWN]
+    ideal = _ideal_shown(explanation, rows, everything=everything)
+    returned = [row.document for row in rows]
+    return list(dict.fromkeys([*returned, *(row.document for row in ideal)]))
+
+
+def explanation_parts(
+    explanation: Explanation,
+    *,
+    everything: bool = False,
+    query_text: str = "",
+    document_texts: Mapping[str, str] = MappingProxyType({}),
+) -> list[Part]:
+    """Build the whole report; with texts of documents, the ideal list is below the list."""
+    rows = shown_rows(explanation, everything=everything)
+    if not everything and explanation.cutoff is None:
+        rows = rows[:SHOWN]
+    head, *more = explanation_head(explanation)
+    lists: list[Part] = [_list(explanation, rows, everything=everything)]
+    if document_texts:
+        ideal = _ideal_shown(explanation, rows, everything=everything)
+        lists = list(_with_texts(explanation, rows, ideal, document_texts))
     return [
-        explanation_head(explanation),
-        _list(explanation, rows, everything=everything),
+        [head, *(filled(query_text, "  ", "  ") if query_text else []), *more],
+        *lists,
         improvements(explanation),
         paragraph(explanation.convention, [explanation.measure], with_tool=True),
     ]
@@ -112,8 +137,7 @@ def _list(
     """Write the list, for NDCG next to the ideal list, rank by rank; then the contribution of the
     ranks that are not shown.
     """
-    reach = max(len(rows), explanation.cutoff or SHOWN)
-    ideal = [row for row in explanation.ideal if everything or row.rank <= reach]
+    ideal = _ideal_shown(explanation, rows, everything=everything)
     last = max([*(row.rank for row in rows), *(row.rank for row in ideal)], default=0)
     if not last:
         return ["the run returned no document for this query"]
@@ -152,7 +176,53 @@ def _list(
     ]
 
 
-def ranking_table(explanation: Explanation, caption: str = "") -> Table:
+def _ideal_shown(
+    explanation: Explanation, rows: Sequence[RankedDocument], *, everything: bool
+) -> list[IdealDocument]:
+    reach = max(len(rows), explanation.cutoff or SHOWN)
+    return [row for row in explanation.ideal if everything or row.rank <= reach]
+
+
+def _with_texts(
+    explanation: Explanation,
+    rows: Sequence[RankedDocument],
+    ideal: Sequence[IdealDocument],
+    texts: Mapping[str, str],
+) -> Iterator[Part]:
+    """Yield the list with the text of each document, and the ideal list below it: two lists with
+    texts do not fit into one line.
+    """
+    cells = {name: cell for name, cell in _LIST.items() if _is_shown(name, rows)}
+    rest = _rest("returned", explanation.rows[len(rows) :])
+    if not rows:
+        yield ["the run returned no document for this query"]
+    else:
+        yield [*_texts_beside(rows, cells, texts), *rest]
+    if ideal:
+        rest = _rest("in the ideal", explanation.ideal[len(ideal) :])
+        yield [*_texts_beside(ideal, _IDEAL, texts), *rest]
+
+
+def _texts_beside(
+    rows: Sequence[Any], cells: Mapping[str, Callable[[Any], str]], texts: Mapping[str, str]
+) -> list[str]:
+    listed = [["rank", *cells], *([str(row.rank), *_cells(row, cells)] for row in rows)]
+    for line in listed:
+        line[1] = clipped(line[1], _ID)
+    widths = [max(map(len, column)) + 2 for column in zip(*listed, strict=True)]
+    room = max(line_width() - sum(widths), _LEAST_TEXT)
+    shown = [beginning_of(texts.get(row.document, ""), room) for row in rows]
+    listed = [[*line, text] for line, text in zip(listed, ["text", *shown], strict=True)]
+    # The text stays on a narrow terminal, which leaves out how the value comes about.
+    ranks = [0, 0, *(2 if name in ("gain", "discount") else 1 for name in [*cells][1:]), 0]
+    return columns(listed, left=(1, len(listed[0]) - 1), ranks=ranks)
+
+
+def ranking_table(
+    explanation: Explanation,
+    caption: str = "",
+    texts: Mapping[str, str] = MappingProxyType({}),
+) -> Table:
     """Build the table of the list down to the cutoff, with a row for each document."""
     rows = shown_rows(explanation, everything=False)
     rows = rows if explanation.cutoff is not None else rows[:SHOWN]
@@ -163,7 +233,15 @@ def ranking_table(explanation: Explanation, caption: str = "") -> Table:
         if _is_shown(name, rows):
             kind: Kind = "text" if name in ("document", "tied") else "number"
             columns.append(Column(title=name, kind=kind, cell=cell))
+    columns += text_columns(rows, texts)
     return Table.of(columns, rows, title=caption)
+
+
+def text_columns(rows: Sequence[Any], texts: Mapping[str, str]) -> list[Column[Any]]:
+    """Return the column of document texts; none if no row has a text."""
+    if not any(row.document in texts for row in rows):
+        return []
+    return [Column(title="text", cell=lambda row: texts.get(row.document, ""))]
 
 
 def _rest(where: str, rows: Sequence[RankedDocument | IdealDocument]) -> list[str]:
@@ -183,7 +261,7 @@ def _is_shown(name: str, rows: Sequence[RankedDocument]) -> bool:
     return name != "discount" or any(row.discount is not None for row in rows)
 
 
-def _cells(row: Any, cells: dict[str, Callable[[Any], str]]) -> list[str]:
+def _cells(row: Any, cells: Mapping[str, Callable[[Any], str]]) -> list[str]:
     return [cell(row) for cell in cells.values()] if row is not None else [""] * len(cells)
 
 
@@ -251,8 +329,18 @@ def _change(before: float, after: float) -> str:
     return f"{before:.4f} -> {after:.4f} (+{after - before:.4f})"
 
 
-def explanation_record(explanation: Explanation, *, everything: bool = False) -> str:
+def explanation_record(
+    explanation: Explanation,
+    *,
+    everything: bool = False,
+    query_text: str = "",
+    document_texts: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Write an explanation as JSON, with its rows down to the cutoff, or all of them."""
     record = explanation.as_dict()
     record["rows"] = record["rows"][: len(shown_rows(explanation, everything=everything))]
+    if query_text:
+        record["text"] = query_text
+    for row in (*record["rows"], *record["ideal"]):
+        add_text(row, "document", document_texts)
     return result_json(record)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import headings, invocation, options
+from idealrank.cli import headings, invocation, options, text_options
 from idealrank.cli.progress import Watch
-from idealrank.cli.result_options import Results
+from idealrank.cli.result_options import FIGURES, ONLY, Results
 from idealrank.errors import OptionError
 from idealrank.store.commands import store_options
 
@@ -43,7 +43,8 @@ store does not keep.
     metavar="FILE",
     help="Page file, which ends in .html; it appears when it is complete.",
 )
-@click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF.")
+@FIGURES
+@ONLY
 @click.option(
     "-m",
     "--measure",
@@ -54,24 +55,15 @@ store does not keep.
     help="Measures to show, the primary measure first.  [default: all measures of the entry]",
 )
 @store_options.different_judgments
-@click.option(
-    "--queries",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.",
-)
-@click.option(
-    "--documents",
-    metavar="FILE",
-    cls=options.OnceOption,
-    help="Texts of documents, in the same formats; the page keeps only texts that it shows.",
-)
+@text_options.queries_option("the page")
+@text_options.documents_option("the page, which keeps only texts that it shows")
 @store_options.store
 def report(
     *,
     ids: tuple[str, ...],
     report: str | None,
     figures: str | None,
+    only: str | None,
     measure_texts: tuple[str, ...],
     judgments: "JudgmentsOption",
     queries: str | None,
@@ -96,7 +88,12 @@ def report(
             "out.html"
         )
     results = Results(
-        report=report, figures=figures, queries=queries, documents=documents, page_option="-o"
+        report=report,
+        figures=figures,
+        only=only,
+        queries=queries,
+        documents=documents,
+        page_option="-o",
     )
     results.check(())
     measures = options.parse_measure_texts(measure_texts) if measure_texts else ()

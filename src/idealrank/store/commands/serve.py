@@ -2,7 +2,7 @@
 
 import click
 
-from idealrank.cli import console, headings, options
+from idealrank.cli import console, headings, options, text_options
 from idealrank.errors import OptionError
 from idealrank.store.commands import store_options
 
@@ -12,6 +12,9 @@ Examples:
 \b
   Show the store `results` at http://127.0.0.1:8765/:
     idealrank serve --store results
+\b
+  With texts of queries and titles of documents:
+    idealrank serve --store results --queries queries.tsv --documents documents.jsonl
 \b
   Let other machines see it; each browser is asked for the token once:
     IDEALRANK_TOKEN=... idealrank serve --store results --host 0.0.0.0
@@ -43,6 +46,8 @@ The page reads the store and changes nothing; --create makes a missing one. Pres
     help="Categories of queries: CSV, JSON lines or Parquet with columns query and category. "
     "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )
+@text_options.queries_option("pages of queries")
+@text_options.documents_option("pages of queries")
 @options.listening(8765)
 def serve(
     *,
@@ -50,6 +55,8 @@ def serve(
     create: bool,
     data: tuple[str, ...],
     slices_text: str | None,
+    queries: str | None,
+    documents: str | None,
     host: str,
     port: int,
     token: str | None,
@@ -68,6 +75,11 @@ def serve(
             f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave it "
             "out"
         )
+    for option, path in (("--queries", queries), ("--documents", documents)):
+        if path == "-":
+            raise OptionError(
+                f"{option} -: found standard input, expected a file: pages read it again"
+            )
     serving = Serving(
         store=store_path or None,
         create=create,
@@ -77,6 +89,8 @@ def serve(
         names=names,
         data=data,
         slices=slices_text,
+        queries=queries,
+        documents=documents,
     )
 
     def tell(address: str) -> None:

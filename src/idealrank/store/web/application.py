@@ -7,6 +7,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from idealrank._features import offered
+from idealrank.inputs.text_sources import TextSources
 from idealrank.store.web.convention_pages import conventions_page
 from idealrank.store.web.details import comparison_page, evaluation_page, slices_page, verdict_page
 from idealrank.store.web.exposition import metrics
@@ -15,6 +16,7 @@ from idealrank.store.web.json_api import OPERATIONS, PATH, openapi
 from idealrank.store.web.originals import Originals
 from idealrank.store.web.overview import overview
 from idealrank.store.web.query_pages import queries_page, query_page
+from idealrank.store.web.served_texts import ServedTexts
 from idealrank.store.web.site import AddedPages, Site, StoreFolder, guarded_application
 
 
@@ -23,6 +25,7 @@ def application(
     guard: Guard,
     originals: Originals | None = None,
     slices: Mapping[str, Sequence[str]] | None = None,
+    texts: TextSources | None = None,
 ) -> ASGIApp:
     """The page as an ASGI application."""
     added: list[AddedPages] = [offered("pages of a served store")()]
@@ -31,6 +34,7 @@ def application(
         guard=guard,
         originals=originals or Originals(()),
         slices=slices or {},
+        texts=ServedTexts(texts or TextSources()),
         added=added,
     )
     routes = [

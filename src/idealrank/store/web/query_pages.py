@@ -22,7 +22,13 @@ from idealrank.measures.parse import parse_measure
 from idealrank.pages.report.query_lists import depth_of, lists_of_hits
 from idealrank.reports.subject import Listing
 from idealrank.reports.table.cells import Cell, Column, Table, number, number_cell
-from idealrank.reports.views.explanation import explanation_head, improvements, ranking_table
+from idealrank.reports.views.explanation import (
+    documents_shown,
+    explanation_head,
+    improvements,
+    ranking_table,
+    text_columns,
+)
 from idealrank.store import Entry, Store, Stored
 from idealrank.store.web.site import Site, entry_of
 
@@ -116,9 +122,12 @@ def queries_page(request: Request) -> Response:
         sort = parameters.get("sort", "loss" if is_pair else "worst")
         words = parameters.get("find", "").strip()
         queries, values = _values(sides, measure)
+        texts = site.texts.of_queries(queries)
         if words:
             matching = [
-                place for place, query in enumerate(queries) if words.lower() in query.lower()
+                place
+                for place, query in enumerate(queries)
+                if words.lower() in f"{query}\n{texts.get(query, '')}".lower()
             ]
             queries = [queries[place] for place in matching]
             values = values[matching]
@@ -128,6 +137,7 @@ def queries_page(request: Request) -> Response:
         rows = [
             {
                 "query": queries[place],
+                "text": texts.get(queries[place], ""),
                 "values": list(map(number, values[place].tolist())),
                 "difference": _difference(values[place]),
             }
@@ -149,6 +159,7 @@ def queries_page(request: Request) -> Response:
                 "sort": sort,
                 "sorts": sorts,
                 "find": words,
+                "has_texts": bool(texts),
                 "page": page,
                 "n_pages": n_pages,
                 "n_queries": len(order),
@@ -222,8 +233,9 @@ def query_page(request: Request) -> Response:
         return site.page(
             "query.html",
             {
-                "title": query,
+                "title": site.texts.of_queries([query]).get(query, query),
                 "query": query,
+                "text": site.texts.of_queries([query]).get(query, ""),
                 "sides": sides,
                 "measure": str(measure),
                 "values": _value_table(sides, places),
@@ -296,7 +308,7 @@ def _rankings(
         {
             "name": side.entry.name,
             "id": side.entry.id,
-            **(_explained(site, side, query, measure) or _listed(side, query, measure)),
+            **(_explained(site, side, query, measure) or _listed(site, side, query, measure)),
         }
         for side in sides
     ]
@@ -313,7 +325,8 @@ def _explained(site: Site, side: QuerySide, query: str, measure: Measure) -> dic
         )
     except IdealrankError:
         return None
-    table = ranking_table(explanation, f"Ranking of {side.entry.name}")
+    texts = site.texts.of_documents(documents_shown(explanation))
+    table = ranking_table(explanation, f"Ranking of {side.entry.name}", texts)
     columns: list[Column[Any]] = [
         Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank)),
         Column(title="document", cell=lambda row: row.document),
@@ -321,6 +334,7 @@ def _explained(site: Site, side: QuerySide, query: str, measure: Measure) -> dic
         Column(title="adds", kind="number", cell=lambda row: number_cell(row.contribution)),
     ]
     rows = explanation.ideal[: depth_of([measure])]
+    columns += text_columns(rows, texts)
     ideal = Table.of(columns, rows, title=f"Ideal ranking beside {side.entry.name}")
     return {
         "table": table,
@@ -341,7 +355,7 @@ def _paragraphs(lines: Sequence[str]) -> list[str]:
     return [f"{line[:1].upper()}{line[1:]}." for line in sentences]
 
 
-def _listed(side: QuerySide, query: str, measure: Measure) -> dict[str, Any]:
+def _listed(site: Site, side: QuerySide, query: str, measure: Measure) -> dict[str, Any]:
     """The ranking as far as judged documents were kept."""
     depth = depth_of([measure])
     listing = lists_of_hits([side.stored.hits], [query], depth)[query].runs[0]
@@ -354,7 +368,7 @@ def _listed(side: QuerySide, query: str, measure: Measure) -> dict[str, Any]:
         documents = [f"{name} at rank {rank}" for name, rank, *_ in listing.below[:_BELOW]]
         below = f"{len(listing.below)} relevant further down: {', '.join(documents)}"
     return {
-        "table": _listing_table(side.entry.name, listing),
+        "table": _listing_table(site, side.entry.name, listing),
         "lacking": "",
         "below": below,
         "length": listing.length,
@@ -370,7 +384,7 @@ class _Rank(NamedTuple):
     is_tied: bool
 
 
-def _listing_table(name: str, listing: Listing) -> Table:
+def _listing_table(site: Site, name: str, listing: Listing) -> Table:
     ranks = range(1, len(listing.documents) + 1)
     columns_of_listing = (ranks, listing.documents, listing.grades, listing.tied)
     rows = [_Rank(*row) for row in zip(*columns_of_listing, strict=True)]
@@ -381,6 +395,7 @@ def _listing_table(name: str, listing: Listing) -> Table:
     ]
     if any(listing.tied):
         columns.append(Column(title="tied", cell=lambda row: "tied" if row.is_tied else ""))
+    columns += text_columns(rows, site.texts.of_documents(filter(None, listing.documents)))
     return Table.of(columns, rows, title=f"Ranking of {name}")
 
 

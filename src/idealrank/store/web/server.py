@@ -39,6 +39,8 @@ class Serving:
     names: Sequence[str] = ()
     data: Sequence[str] = ()
     slices: str | None = None
+    queries: str | None = None
+    documents: str | None = None
 
     def __post_init__(self) -> None:
         check_token(self.host, self.token)
@@ -74,6 +76,7 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     load_extra("prometheus_client", "`idealrank serve`", "web", "prometheus-client")
     if serving.store is not None:
         _require_store(serving.store, create=serving.create)
+    from idealrank.inputs.text_sources import TextSources  # noqa: PLC0415  (readers)
     from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy)
     from idealrank.store.web.application import application  # noqa: PLC0415
     from idealrank.store.web.guard import Guard  # noqa: PLC0415
@@ -81,9 +84,12 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     from idealrank.store.web.site import StoreFolder  # noqa: PLC0415  (Starlette)
 
     slices = QueryFiles(slices_text=serving.slices).read().categories
+    texts = TextSources(queries=serving.queries, documents=serving.documents)
+    texts.check()
     guard = Guard(serving.host, serving.token, tuple(serving.names))
     with bound(serving.host, serving.port) as listening:
-        app = application(StoreFolder(serving.store), guard, Originals(serving.data), slices)
+        folder = StoreFolder(serving.store)
+        app = application(folder, guard, Originals(serving.data), slices, texts)
         run_server(app, listening, serving.host, serving.token, started)
 
 

@@ -28,6 +28,7 @@ from idealrank.errors import (
     NotStoredError,
     OptionError,
 )
+from idealrank.inputs.text_sources import TextSources
 from idealrank.pages.page.html import styles, templates
 from idealrank.store.database import NAME
 from idealrank.store.record import Entry, Kind
@@ -35,6 +36,7 @@ from idealrank.store.store import Store
 from idealrank.store.web.guard import COOKIE, SIGN_IN, Guard, Guarded
 from idealrank.store.web.metrics_text import Gauge
 from idealrank.store.web.originals import Originals, ResultCache
+from idealrank.store.web.served_texts import ServedTexts
 from idealrank.version import __version__
 
 
@@ -131,6 +133,8 @@ class Site:
     originals: Originals = field(default_factory=lambda: Originals(()))
     # Categories of each query; empty without a file of slices
     slices: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # Texts of queries and documents; none without their files
+    texts: ServedTexts = field(default_factory=lambda: ServedTexts(TextSources()))
     results: ResultCache = field(
         default_factory=ResultCache
     )  # Comparisons and evaluations, by their ids

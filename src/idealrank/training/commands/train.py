@@ -56,6 +56,13 @@ A neural ranker; `loss` is any loss of idealrank.training.torch, with its option
     params: {hidden: [64, 32], dropout: 0.1, normalisation: layer, learning_rate: 0.001}
   objective: {loss: ApproxNDCGLoss, cutoff: 10, temperature: 0.1}
 
+Given folds, as LETOR and MSLR have them, with several seeds; the test sets of all folds are pooled:
+
+\b
+  data:
+    folds: MSLR-WEB10K/Fold*   # folders with train.txt, vali.txt and test.txt
+  seeds: [1, 2, 3]
+
 If labels are clicks, data.propensity or data.position names a column of Parquet, or a file with one
 number a line.
 
@@ -100,49 +107,88 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str) -
     has the model, the configuration with every default, predictions as runs, an evaluation with
     intervals, values per query, and learning curves.
     """
-    from idealrank.training import training_checks, training_folder  # noqa: PLC0415  (help needs none of it)
+    from idealrank.training import pooled_folds, training_folder  # noqa: PLC0415  (help needs none of it)
 
     mapping = read_configuration(config, "train")
     if output_folder is not None and isinstance(mapping, dict):
         mapping["output"] = output_folder
     chosen = TrainingConfig.of(mapping, config)
-    columns = ("data.propensity", "data.position") if is_parquet(chosen.data.train) else ()
-    require_files(TrainingConfig, Section(mapping, config, ""), but=columns)
+    beside: tuple[str, ...] = ()
+    if is_parquet(chosen.data.train):
+        beside += ("data.propensity", "data.position")  # columns of the file
+    if chosen.data.folds:
+        beside += ("data.train", "data.valid", "data.test")  # names in the folder of each fold
+    require_files(TrainingConfig, Section(mapping, config, ""), but=beside)
     watch = Watch()
     training_folder.require_folder(chosen)
-    parts = watch.run(
-        "data", lambda _: training_folder.read_parts(chosen, partial(console.say, "note"))
-    )
-    problems = watch.run("checks", lambda _: training_checks.check_parts(chosen, parts))
+    folds = pooled_folds.folds_of(chosen)
+    tested: dict[str, str] = {}
+    by_fold: dict[str, list[Any]] = {}
+    warnings: list[str] = []
+    # One fold after the other, so that only one is in memory.
+    for name, fold in folds.items():
+        parts, problems = _checked(name, fold, watch)
+        if name:
+            pooled_folds.refuse_shared_tests(tested, name, parts["test"])
+        if check:
+            _write_check(name or config, parts, problems)
+            continue
+        by_fold[name] = watch.count(f"training {name}".rstrip(), partial(_trained, fold, parts))
+        where = f"{name}: " if name else ""
+        warnings += [f"{where}{text}" for text in (*problems, *_cautions(by_fold[name]))]
     if check:
-        sizes = ", ".join(
-            f"{name} {len(rows.queries)} queries and {rows.labels.size} rows"
-            for name, rows in parts.items()
-        )
-        lines = [f"{config}: {sizes}", *(f"{problem.severity}: {problem}" for problem in problems)]
-        output.write((f"{line}\n" for line in lines), None)
         return
 
-    def trained(count: Any) -> Any:
-        def tell(done: int, total: int, note: str) -> None:
-            count.note = note
-            count(done, total)
-
-        return list(training_folder.train(chosen, parts, tell))
-
-    systems = watch.count("training", trained)
-    report = {
+    systems = [(name, system) for name, of_fold in by_fold.items() for system in of_fold]
+    report: dict[str, Any] = {
         "convention": chosen.evaluation.convention,
-        "systems": [_record(system) for system in systems],
-        "warnings": [*map(str, problems), *_cautions(systems)],
-        "again": _again(chosen, systems[0]),
+        "systems": [_record(name, system) for name, system in systems],
+        "warnings": warnings,
+        "again": "" if len(folds) > 1 else _again(chosen, systems[0][1]),
     }
+    pooled = pooled_folds.PooledSystems(by_fold=by_fold)
+    if pooled.is_pooled:
+        files = pooled_folds.write_pooled(chosen, pooled)
+        report["pooled"] = {**pooled.record(), "folder": chosen.output, "files": files}
     _FORMATS.write(layout, None, report)
 
 
-def _record(system: Any) -> dict[str, Any]:
+def _checked(name: str, config: TrainingConfig, watch: Watch) -> tuple[Any, list[Any]]:
+    """Read the files of a fold, and check them; return warnings."""
+    from idealrank.training import training_checks, training_folder  # noqa: PLC0415  (help needs none of it)
+
+    tell = partial(console.say, "note")
+    parts = watch.run(f"data {name}".rstrip(), lambda _: training_folder.read_parts(config, tell))
+    problems = watch.run(
+        f"checks {name}".rstrip(), lambda _: training_checks.check_parts(config, parts)
+    )
+    return parts, problems
+
+
+def _write_check(name: str, parts: Any, problems: list[Any]) -> None:
+    sizes = ", ".join(
+        f"{part} {len(rows.queries)} queries and {rows.labels.size} rows"
+        for part, rows in parts.items()
+    )
+    lines = [f"{name}: {sizes}", *(f"{problem.severity}: {problem}" for problem in problems)]
+    output.write((f"{line}\n" for line in lines), None)
+
+
+def _trained(config: TrainingConfig, parts: Any, count: Any) -> list[Any]:
+    """Train the models of a fold, and count their rounds."""
+    from idealrank.training import training_folder  # noqa: PLC0415  (help needs none of it)
+
+    def tell(done: int, total: int, note: str) -> None:
+        count.note = note
+        count(done, total)
+
+    return list(training_folder.train(config, parts, tell))
+
+
+def _record(fold: str, system: Any) -> dict[str, Any]:
     part, _ = system.final
     return {
+        **({"fold": fold} if fold else {}),
         "seed": system.seed,
         "rounds": system.rounds,
         "part": part,

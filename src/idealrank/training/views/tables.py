@@ -24,28 +24,80 @@ def training_parts(report: Mapping[str, Any]) -> list[Part]:
                 *(line for warning in report["warnings"] for line in filled(warning, "  * ")),
             ]
         )
+    pooled = report.get("pooled")
+    if pooled is not None:
+        parts += _pooled(pooled)
     rows = _rows(systems)
     ranks = [max(0, place - rows[0].index("95 % interval")) for place in range(len(rows[0]))]
     parts.append(columns(rows, ranks=ranks))
     parts.append(
         filled(f"On {_WORDS[systems[0]['part']]}, under convention {report['convention']}.")
     )
-    for system in systems:
-        seed = f"With seed {system['seed']}: " if len(systems) > 1 else ""
-        parts += [filled(seed + sentence) for sentence in _without_relevant(system["measures"])]
+    if pooled is None or not pooled["folds"]:
+        for system in systems:
+            seed = f"With seed {system['seed']}: " if len(systems) > 1 else ""
+            parts += [filled(seed + sentence) for sentence in _without_relevant(system["measures"])]
     if report["again"]:
         parts.append(["the same numbers again", f"  {report['again']}"])
+    if pooled is not None:
+        parts.append([f"{pooled['folder']}: {', '.join(pooled['files'])}"])
+    if pooled is not None and pooled["folds"]:
+        first, *_, last = systems
+        names = ", ".join(first["files"])
+        return [*parts, filled(f"{first['folder']} to {last['folder']}, each: {names}")]
     return [*parts, *([f"{system['folder']}: {', '.join(system['files'])}"] for system in systems)]
 
 
+def _pooled(pooled: Mapping[str, Any]) -> list[Part]:
+    """Show the means over all queries of the folds, and over the seeds."""
+    seeds = pooled["seeds"]
+    folds = pooled["folds"]
+    measures: Mapping[str, Mapping[str, Any]] = pooled["measures"]
+    has_chance = any("random_order" in numbers for numbers in measures.values())
+    titles = ["measure", "mean", "95 % interval", "queries"]
+    titles += ["sd of seeds"] if len(seeds) > 1 else []
+    titles += ["random order"] if has_chance else []
+    rows = [titles]
+    for text, numbers in measures.items():
+        cells = [text, "-", "-"]
+        if numbers["mean"] is not None:
+            interval = f"[{numbers['low']:.4f}, {numbers['high']:.4f}]"
+            cells = [text, f"{numbers['mean']:.4f}", interval]
+        cells.append(str(numbers["queries"]))
+        cells += [_number(numbers.get("seed_sd"))] if len(seeds) > 1 else []
+        cells += [_number(numbers.get("random_order"))] if has_chance else []
+        rows.append(cells)
+    what = []
+    if folds:
+        what.append(f"all queries of the test sets of {len(folds)} folds")
+    if len(seeds) > 1:
+        what.append(f"the mean of {len(seeds)} seeds for each query")
+    sentence = f"Pooled: {', '.join(what)}."
+    if len(seeds) > 1:
+        sentence += (
+            " The interval is about other queries with these seeds; sd of seeds is the standard "
+            "deviation of the means of the seeds."
+        )
+    counts = {numbers.get("no_relevant", 0) for numbers in measures.values()}
+    if folds and any(counts):
+        sentence += f" {max(counts):,} queries have no relevant document."
+    return [columns(rows), filled(sentence)]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
 def _rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    has_seeds = len(systems) > 1
+    has_seeds = len({system["seed"] for system in systems}) > 1
+    has_folds = any("fold" in system for system in systems)
     measured = [numbers for system in systems for numbers in system["measures"].values()]
     conventions = {numbers["own"]["convention"] for numbers in measured if "own" in numbers}
     has_chance = any("random_order" in numbers for numbers in measured)
     rows = [
         [
             "measure",
+            *(["fold"] if has_folds else []),
             *(["seed"] if has_seeds else []),
             "mean",
             "95 % interval",
@@ -61,6 +113,7 @@ def _rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
             rows.append(
                 [
                     text,
+                    *([system["fold"]] if has_folds else []),
                     *([str(system["seed"])] if has_seeds else []),
                     f"{numbers['mean']:.4f}",
                     interval,

@@ -2,11 +2,13 @@
 notes on the method; a table for a paper.
 
 The table for a paper has a row for each run and a column for each measure, the best in bold, and a
-triangle up or down if a run is better or worse than the baseline.
+triangle up or down if a run is better or worse than the baseline, or the letters of all pairs.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import get_args
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair
 from idealrank.errors import OptionError, shown
@@ -18,8 +20,10 @@ from idealrank.reports.views.comparison.comparison import mark_note, method_text
 from idealrank.reports.views.comparison.league import (
     Letters,
     Ranked,
+    better_letters,
     is_many,
     league_places,
+    letter_of,
     letters_note,
     ranked_by_all,
     run_columns,
@@ -86,7 +90,7 @@ def comparison_latex(
     are marked, and a note explains the mark.
     """
     if _as_league(comparison, every_pair=every_pair):
-        return as_latex(_league(comparison, digits, letters, intervals=False))
+        return as_latex(_league(comparison, digits, letters, intervals=False), split=True)
     return f"% {_below(comparison)}\n{as_latex(comparison_cells(comparison, digits))}"
 
 
@@ -184,29 +188,65 @@ def paper_table(
     labels: Mapping[str, str] | None = None,
     digits: int | None = None,
     star: str = "",
+    letters: Letters | None = None,
 ) -> Table:
-    """Build the table of a comparison with a baseline."""
+    """Build the table of a comparison: with letters of all pairs, or with marks against the
+    baseline, by default the first run.
+    """
     names = labels or {}
     ranked = {measure: Ranked.of(comparison, measure) for measure in comparison.means}
     runs = list(ranked[order].means) if order else list(comparison.names)
     columns: list[Column[str]] = [Column(title="run", cell=lambda run: names.get(run, run))]
+    if letters == "better":
+        places = {run: letter_of(place) for place, run in enumerate(runs)}
+        columns.insert(0, Column(title="#", cell=places.__getitem__))
     for text, by_measure in ranked.items():
-        means = _column(comparison, by_measure, league_places(comparison, by_measure, digits), star)
+        if letters is None:
+            marks = _marks(comparison, text)
+        elif letters == "better":
+            marks = better_letters(comparison, text, runs)
+        else:
+            marks = dict(comparison.groups(text).letters)
+        decimals = league_places(comparison, by_measure, digits)
+        means = _column(comparison, by_measure, decimals, star, marks)
         columns.append(replace(means, title=names.get(text, text)))
     table = Table.of(columns, runs)
     notes = []
     if any(cell.strong for cell in table.cells()):
         notes.append(f"{star or 'Bold:'} the best mean of each measure.")
-    notes += [*_paper_notes(comparison, names), *basis_notes(comparison.rows(), marked=False)]
+    notes += (
+        _paper_notes(comparison, names)
+        if letters is None
+        else [
+            f"Superscript {letters_note(comparison, letters)}.",
+            f"{method_text(comparison)}.",
+        ]
+    )
+    notes += basis_notes(comparison.rows(), marked=False)
     return replace(table, notes=[" ".join([*notes, f"Convention {comparison.convention}."])])
+
+
+def _baseline(comparison: Comparison) -> str:
+    """Return the baseline; of a comparison of all pairs, the first run."""
+    return comparison.method.baseline or comparison.names[0]
+
+
+def _marks(comparison: Comparison, measure: str) -> dict[str, str]:
+    """Return the marks of runs against the baseline."""
+    baseline = _baseline(comparison)
+    return {
+        pair.b: mark_of(pair.measures[measure]).paper
+        for pair in comparison.pairs
+        if pair.a == baseline
+    }
 
 
 def _paper_notes(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
     """Explain the marks against the baseline; none in a table without marks."""
-    marks = {mark_of(row).paper for _, row in comparison.rows()} - {""}
+    baseline = _baseline(comparison)
+    marks = {mark_of(row).paper for pair, row in comparison.rows() if pair.a == baseline} - {""}
     if not marks:
         return []
-    baseline = comparison.method.baseline or ""
     signs = ", ".join(f"{mark(state).paper} {state}" for state in ("better", "worse"))
     explained = mark_note(comparison, f"{signs},", names)
     notes = [f"Against {names.get(baseline, baseline)}: {explained}"]
@@ -215,19 +255,20 @@ def _paper_notes(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
     return notes
 
 
-def _column(comparison: Comparison, ranked: Ranked, places: int, star: str) -> Column[str]:
-    """Make the column of the means of one measure, with marks against the baseline."""
-    pairs = {pair.b: pair.measures[ranked.measure] for pair in comparison.pairs}
+def _column(
+    comparison: Comparison, ranked: Ranked, places: int, star: str, marks: Mapping[str, str]
+) -> Column[str]:
+    """Make the column of the means of one measure, with marks of runs."""
     values = [run_mean.mean for run_mean in ranked.means.values()]
-    has_best = next(iter(pairs.values())).direction and len(set(values)) > 1
+    direction = comparison.pairs[0].measures[ranked.measure].direction
+    has_best = direction and len(set(values)) > 1
     best = values[0] if has_best else None
 
     def mean(run: str) -> Cell:
         value = ranked.means[run].mean
-        mark_of_run = mark_of(pairs[run]).paper if run in pairs else ""
         mark_of_best = star if value == best else ""
         return number_cell(value, places, strong=value == best)._replace(
-            mark=mark_of_best + mark_of_run
+            mark=mark_of_best + marks.get(run, "")
         )
 
     return Column(title=ranked.measure, kind="number", cell=mean)
@@ -242,8 +283,12 @@ def _written(form: Callable[[Table], str], star: str = "") -> Callable[..., str]
         order: str = "",
         labels: Mapping[str, str] | None = None,
         digits: int | None = None,
+        letters: Letters | None = None,
     ) -> str:
-        return form(paper_table(comparison, order=order, labels=labels, digits=digits, star=star))
+        table = paper_table(
+            comparison, order=order, labels=labels, digits=digits, star=star, letters=letters
+        )
+        return form(table)
 
     return write
 
@@ -272,17 +317,22 @@ def paper_text(
     order: "MeasureLike | None" = None,
     labels: Mapping[str, str] | None = None,
     digits: int | None = None,
+    letters: Letters | None = None,
 ) -> str:
     """Write the table for a paper in a format; the function of `Comparison.paper_table`."""
     if form not in PAPER_FORMATS:
         raise OptionError(
             f"form {shown(repr(form))}: expected one of {', '.join(map(repr, PAPER_FORMATS))}"
         )
-    if comparison.method.baseline is None:
+    if letters is not None and letters not in get_args(Letters):
+        expected = ", ".join(map(repr, get_args(Letters)))
+        raise OptionError(f"letters {shown(repr(letters))}: expected one of {expected}")
+    if letters is not None and comparison.method.baseline is not None:
         raise OptionError(
-            "found a comparison of every two runs, expected one against a baseline",
-            hint="name it, as in compare(..., baseline=NAME)",
-            command_hint="name it with --baseline",
+            f"letters {letters!r}: found a comparison against {comparison.method.baseline}, "
+            "expected every pair of runs",
+            hint="leave out baseline=",
+            command_hint="leave out --baseline",
         )
     first = "" if order is None else str(parse_measure(order))
     if first and first not in comparison.means:
@@ -290,12 +340,14 @@ def paper_text(
             f"order {shown(first)}: not compared, expected one of {', '.join(comparison.means)}"
         )
     known = known_labels(labels or {}, comparison.names, comparison.means, "label ")
-    return PAPER_FORMATS[form](comparison, order=first, labels=known, digits=digits)
+    return PAPER_FORMATS[form](
+        comparison, order=first, labels=known, digits=digits, letters=letters
+    )
 
 
 PAPER_FORMATS: Mapping[str, Callable[..., str]] = {
     "table": _written(as_text, "*"),
     "markdown": _written(as_markdown),
-    "latex": _written(as_latex),
+    "latex": _written(partial(as_latex, split=True)),
 }
 """Writers of the table by format."""

@@ -13,7 +13,7 @@ from idealrank.reports.views.comparison.verdicts import (
 from idealrank.reports.views.gate.sentences import COMPANION, RATE_MARKED
 
 _NAME = 24  # letters of a baseline's name
-_TEXT = 60  # letters of a query that fell
+TEXT = 60  # letters of a query that fell
 _SHOWN_OPEN = 3  # worst queries of an open gate
 
 
@@ -124,7 +124,7 @@ def worst_table(check: Check, *, many: bool = False) -> Table:
         ),
     ]
     if any(drop.text for drop in shown):
-        columns.append(Column(title="text", cell=lambda drop: clipped(drop.text or "", _TEXT)))
+        columns.append(Column(title="text", cell=lambda drop: clipped(drop.text or "", TEXT)))
     title = (
         f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are "
         "worse)"

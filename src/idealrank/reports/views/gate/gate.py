@@ -44,7 +44,7 @@ from idealrank.reports.views.comparison.phrases import (
 )
 from idealrank.reports.views.comparison.verdicts import is_identical
 from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph, unanswered
-from idealrank.reports.views.gate.check_tables import checks_table, with_worst, worst_table
+from idealrank.reports.views.gate.check_tables import TEXT, checks_table, with_worst, worst_table
 from idealrank.reports.views.gate.detectable_drops import seen_text, unseen_share_level
 from idealrank.reports.views.gate.sentences import (
     ANCHORED,
@@ -294,6 +294,8 @@ def _contracts(gated: Gated) -> Part:
         ),
         Column(title="demanded by", cell=_demanded_by, rank=1),
     ]
+    if any(kept.text for kept in broken):
+        columns.append(Column(title="text", cell=lambda kept: clipped(kept.text or "", TEXT)))
     return Table.of(columns, broken, title=title)
 
 

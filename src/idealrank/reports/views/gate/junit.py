@@ -175,7 +175,8 @@ def _fallen(drop: QueryDrop) -> str:
 
 def _place(kept: KeptContract) -> str:
     place = f"\ndemanded in {kept.contract.place}" if kept.contract.place else ""
-    return f"{kept.measure} {demand(kept)}{place}"
+    text = f"  {one_line(kept.text)}" if kept.text else ""
+    return f"{kept.measure} {demand(kept)}{text}{place}"
 
 
 def _fit(text: str) -> str:

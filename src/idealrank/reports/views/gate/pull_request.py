@@ -155,10 +155,11 @@ def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
         if any(map(is_anchored, ordered)):
             yield f"\n<sub>{plain(ANCHORED)}</sub>\n", ""
     if contracts:
-        head = _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4))
-        yield f"\nBroken contracts:\n{head}", ""
+        named = any(kept.text for kept in contracts)
+        titles = ("query", "measure", "demanded", "found", "of", *(["text"] if named else []))
+        yield f"\nBroken contracts:\n{_table_head(titles, left=(0, 1, 4, 5))}", ""
         for kept in contracts:
-            yield _contract_row(kept), ""
+            yield _contract_row(kept, named=named), ""
     for check in ordered:
         if check.worst:
             yield from _worst(check)
@@ -187,7 +188,7 @@ def _why(gated: Gated, check: Check, places: int) -> str:
     return f"{why}; {clause}" if clause else why
 
 
-def _contract_row(kept: KeptContract) -> str:
+def _contract_row(kept: KeptContract, *, named: bool) -> str:
     source = kept.baseline or kept.contract.place
     cells = [
         code(kept.contract.query),
@@ -195,7 +196,8 @@ def _contract_row(kept: KeptContract) -> str:
         number(kept.demanded),
         number(kept.found),
     ]
-    return _row([*cells, code(source) if source else ""])
+    cells.append(code(source) if source else "")
+    return _row([*cells, plain(kept.text or "")] if named else cells)
 
 
 def _worst(check: Check) -> Iterator[tuple[str, str]]:
@@ -296,7 +298,8 @@ def _contract(gated: Gated, kept: KeptContract) -> str:
     place = f" ({one_line(kept.contract.place)})" if kept.contract.place else ""
     kind = mark_of_contract(kept, gated).annotation
     title = f"Contract of {one_line(kept.contract.query)} is broken"
-    return _command(kind, title, f"{one_line(kept.measure)} {demand(kept)}{place}")
+    text = f' "{one_line(kept.text)}"' if kept.text else ""
+    return _command(kind, title, f"{one_line(kept.measure)} {demand(kept)}{place}{text}")
 
 
 def _command(kind: str, title: str, message: str) -> str:

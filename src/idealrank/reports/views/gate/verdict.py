@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.reports.table.cells import USUAL, counted, number, p_text
+from idealrank.reports.table.text import one_line
 from idealrank.reports.views.comparison.label_phrases import listed_in_words
 from idealrank.reports.views.comparison.verdicts import is_identical
 from idealrank.reports.views.gate.sentences import (
@@ -196,4 +197,5 @@ def _of_contract(kept: KeptContract) -> str:
     if math.isnan(kept.found):
         value = "no value, because no such query is scored"
     demanded = "some" if math.isnan(kept.demanded) else f"{kept.demanded:.4f}"
-    return f"query {kept.contract.query}: {kept.measure} {value}, demanded {demanded}"
+    text = f' "{one_line(kept.text)}"' if kept.text else ""
+    return f"query {kept.contract.query}{text}: {kept.measure} {value}, demanded {demanded}"
