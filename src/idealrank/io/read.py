@@ -11,11 +11,11 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError
 from idealrank.io.complaints import Complain, Notes, Tell, refuse
-from idealrank.io.formats.detection import Format, FormatChoice, detect
+from idealrank.io.formats.detection import Format, FormatChoice, detect, sniff_json
 from idealrank.io.formats.trec import read_trec_qrels, read_trec_run
 from idealrank.io.row_parts import Blocks, Rows, Table, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Paths, Source, open_sources
-from idealrank.io.table_columns import Columns
+from idealrank.io.table_columns import Columns, names_lists
 
 _Reader: TypeAlias = Callable[[Source, Table, Columns, Notes, Complain], Rows | Blocks]
 # Format -> module and function; loaded when first needed, so that TREC files do not pay for the
@@ -38,6 +38,8 @@ _READERS: dict[Format, tuple[str, str]] = {
 }
 
 
+# Formats of engines, whose answers are read by their own paths where these are named.
+_ANSWERS_OF_ENGINES = ("elasticsearch", "solr")
 # Formats of tables and records, which may name the kind of assessor.
 _NAMES_KINDS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow", "label-studio")
 
@@ -260,6 +262,8 @@ def read_part(
     r"""Read one file that is not TREC text."""
     if kind == "quepid" and table == "run":  # columns of a run may look like raters
         kind = "csv"
+    if kind in _ANSWERS_OF_ENGINES and names_lists(columns, table):
+        kind = "json" if "json" in sniff_json(source.data) else "jsonl"
     try:
         if kind != "letor":
             module, function = _READERS[kind]

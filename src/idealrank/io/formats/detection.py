@@ -208,7 +208,7 @@ def sniff(data: Data) -> list[Format]:
     if start.lstrip()[:1] in (b"{", b"[") and (
         is_cut or not could_be_trec or _begins_json(first.strip())
     ):
-        return _sniff_tool(bytes(data[:_HEAD])) or _sniff_json(data)
+        return _sniff_tool(bytes(data[:_HEAD])) or sniff_json(data)
     formats = _sniff_line(first) if first else []
     if formats == ["csv"] and _is_quepid(start, is_whole=len(data) <= _HEAD):
         return ["quepid"]
@@ -254,7 +254,7 @@ def _is_msearch(start: bytes) -> bool:
         return False
 
 
-def _sniff_json(data: Data) -> list[Format]:
+def sniff_json(data: Data) -> list[Format]:
     """Tell JSON lines, which have a whole value on the first line and more after it, from JSON; a
     lone line can be either.
     """

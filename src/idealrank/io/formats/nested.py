@@ -125,7 +125,12 @@ class Records:
             return None
         if self._chosen is None:
             self._chosen = choose_columns(
-                list(fields), self._table, self._columns, self._path, self._notes
+                list(fields),
+                self._table,
+                self._columns,
+                self._path,
+                self._notes,
+                sample=fields,
             )
         chosen = self._chosen
         try:
@@ -188,6 +193,11 @@ def read_json(
     except (ValueError, RecursionError) as error:
         complain(broken(error, source.path, 0))
         return Blocks(nest.blocks)
+    from idealrank.io.formats.json_answers import answers_of_value  # noqa: PLC0415  (it imports this module)
+
+    answers = answers_of_value(value, source, table, columns, notes, complain)
+    if answers is not None:
+        return answers
     if (listed := as_records(value, columns)) is not None:
         records = Records(
             table=table,
@@ -225,10 +235,14 @@ def read_json_lines(
 
     See `read_json` for the parameters; a query may be spread over many lines.
     """
+    from idealrank.io.formats.json_answers import answers_of_lines  # noqa: PLC0415  (as above)
     from idealrank.io.formats.json_columns import like_records  # noqa: PLC0415  (large files alone need it)
 
     if (rows := like_records(source, table, columns, notes)) is not None:
         return rows
+    answers = answers_of_lines(source, table, columns, notes, complain)
+    if answers is not None:
+        return answers
     nest = _Nest(table, complain)
     records = Records(
         table=table,
