@@ -35,6 +35,8 @@ _READERS: dict[Format, tuple[str, str]] = {
     "opensearch": ("opensearch", "read_opensearch"),
     "ubi": ("opensearch", "read_ubi_judgments"),
     "label-studio": ("label_studio", "read_label_studio"),
+    "npy": ("numpy_files", "read_npy"),
+    "npz": ("numpy_files", "read_npz"),
 }
 
 
@@ -63,11 +65,12 @@ def read_qrels(
     format : str
         ``"auto"``, ``"trec"``, ``"json"``, ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``,
         ``"arrow"``, ``"beir"``, ``"letor"``, ``"quepid"``, ``"rre"``, ``"opensearch"``, ``"ubi"``,
-        ``"label-studio"``, ``"elasticsearch"`` or ``"solr"``. ``"auto"`` inspects the extension and
-        the content. The last two are formats of runs, the five before of judgments.
+        ``"label-studio"``, ``"npy"``, ``"npz"``, ``"elasticsearch"`` or ``"solr"``. ``"auto"``
+        inspects the extension and the content. The last two are formats of runs; ``"quepid"`` to
+        ``"label-studio"`` are formats of judgments.
     columns : mapping or sequence, optional
         For columns, records and dataframes: ``{"query": ..., "document": ..., "grade": ...}`` or
-        the three names; guessed by default.
+        the three names; guessed by default. A path such as ``"hits[].id"`` goes through a list.
     duplicates : {"error", "first", "last", "best"}
         Treatment of a document judged twice for a query.
     group : path, optional

@@ -256,9 +256,7 @@ class _PathSearch:
             beside = [
                 other
                 for other in _lists(record)
-                if other.path != documents.path
-                and len(other.items) == len(documents.items)
-                and _is_number(other.first)
+                if other.path != documents.path and _is_number(other.first)
             ]
             paths = {other.path: ListPath(other.path, "") for other in beside}
         last_names = {name.rpartition(".")[2]: name for name in reversed(list(paths))}
