@@ -101,7 +101,7 @@ def _rows_of_narwhals(
     if has_lists(frame):
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
-        wide = answers_of_frame(frame, table, columns, where, notes, refuse)
+        wide = answers_of_frame(frame, table, columns, where, notes=notes, complain=refuse)
         if wide is not None:
             return [wide]
     names = {str(name): name for name in frame.collect_schema().names()}

@@ -65,8 +65,8 @@ def read_qrels(
     format : str
         ``"auto"``, ``"trec"``, ``"json"``, ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``,
         ``"arrow"``, ``"beir"``, ``"letor"``, ``"quepid"``, ``"rre"``, ``"opensearch"``, ``"ubi"``,
-        ``"label-studio"``, ``"npy"``, ``"npz"``, ``"elasticsearch"`` or ``"solr"``. ``"auto"``
-        inspects the extension and the content. The last two are formats of runs; ``"quepid"`` to
+        ``"label-studio"``, ``"npz"``, ``"npy"``, ``"elasticsearch"`` or ``"solr"``. ``"auto"``
+        inspects the extension and the content. The last three are formats of runs; ``"quepid"`` to
         ``"label-studio"`` are formats of judgments.
     columns : mapping or sequence, optional
         For columns, records and dataframes: ``{"query": ..., "document": ..., "grade": ...}`` or

@@ -35,7 +35,7 @@ def search_mistakes(
 
 
 def _of_key(config: Mapping[str, Any], key: str, path: str) -> list[IdealrankError]:
-    """Mistakes of one key at the top level; of a section, those of each of its keys."""
+    """Mistakes of one key at the top level; in a section, of each of its keys."""
     others = {name: value for name, value in _WHOLE.items() if name != key}
 
     def read(content: Any) -> object:

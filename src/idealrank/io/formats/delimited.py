@@ -17,8 +17,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.checked_cells import CellChecker, parse_number, shown
 from idealrank.io.complaints import Complain, Complaint, Notes
-from idealrank.io.formats.list_cells import answers_of_cells
-from idealrank.io.formats.wide_tables import refuse_parts
+from idealrank.io.formats.wide_tables import answers_of_cells, refuse_parts
 from idealrank.io.row_parts import Blocks, IdColumn, Place, Rows, Table, gathered, pack
 from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns

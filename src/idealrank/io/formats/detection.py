@@ -38,7 +38,7 @@ FORMATS: tuple[str, ...] = ("auto", *get_args(Format))
 # Formats of one kind of table: asked for by name, they do not concern the files of the other kind.
 FORMATS_OF: dict[Table, tuple[Format, ...]] = {
     "qrels": ("quepid", "rre", "opensearch", "ubi", "label-studio"),
-    "run": ("elasticsearch", "solr"),
+    "run": ("elasticsearch", "solr", "npy"),
 }
 
 _ENDINGS: dict[str, Format] = {

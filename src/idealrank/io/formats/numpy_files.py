@@ -115,16 +115,19 @@ def _sparse_entries(path: str, arrays: Mapping[str, AnyArray]) -> Entries:
         raise FileFormatError(path, 0, problem, "numbers in the layout csr, csc or coo", hint)
     try:
         if layout == "coo":
-            rows, columns = arrays["row"], arrays["col"]
+            rows = arrays["row"]
+            columns = arrays["col"]
         else:
-            starts, inner = arrays["indptr"].astype(np.int64), arrays["indices"]
+            inner = arrays["indices"]
+            starts = arrays["indptr"].astype(np.int64)
             outer = np.repeat(np.arange(starts.size - 1), np.diff(starts))
             rows, columns = (outer, inner) if layout == "csr" else (inner, outer)
     except (KeyError, ValueError) as error:
         raise FileFormatError(
             path, 0, f"a damaged sparse matrix ({error})", "one that SciPy saved"
         ) from None
-    rows, columns = rows.astype(np.int64), columns.astype(np.int64)
+    rows = rows.astype(np.int64)
+    columns = columns.astype(np.int64)
     sizes = {rows.size, columns.size, values.size}
     is_inside = all(
         not places.size or (places.min() >= 0 and places.max() < size)

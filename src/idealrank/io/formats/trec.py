@@ -72,12 +72,12 @@ def judged_by_group(
     adhoc = ", and other measures need the track's ad hoc judgments" if are_subtopics else ""
     whose = "judgments by sub-topic (TREC diversity)" if are_subtopics else "of several assessors"
     return Complaint(
-        "duplicate-group",
-        sources[source].path,
-        line,
-        problem,
-        "one grade for a document",
-        f"these are {whose}: read_assessors(path) takes {by_groups}{adhoc}",
+        kind="duplicate-group",
+        path=sources[source].path,
+        line=line,
+        found=problem,
+        expected="one grade for a document",
+        hint=f"these are {whose}: read_assessors(path) takes {by_groups}{adhoc}",
         command_hint=f"these are {whose}: `idealrank evaluate --judgments qrels_jg QRELS RUN -m "
         f"P_avgjg@10,AP_avgjg` takes {by_groups}{adhoc}",
     )
