@@ -277,3 +277,10 @@ def test_the_command_line_takes_paths(tmp_path: Path) -> None:
     assert code == 0
     assert repr(EXPECTED.mean()["nDCG@10"]) in printed
     assert command(["validate", qrels, path, *paths])[0] == 0
+
+
+def test_a_list_of_records_under_a_name_is_no_answer_to_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "run.json", '{"data": [{"query": "q", "doc_id": "d", "score": 1}]}')
+
+    with pytest.raises(ir.FileFormatError, match="found an object as id"):
+        ir.read_run(path)

@@ -2,6 +2,8 @@
 lists as plain dicts.
 """
 
+import ast
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 from pyarrow import feather, ipc, parquet
 
 import idealrank as ir
+from idealrank.io.formats.wide_tables import list_of_cell
 
 RNG = np.random.default_rng(0)
 QRELS = {
@@ -180,3 +183,18 @@ def test_a_row_for_each_document_may_have_lists_beside() -> None:
     )
 
     assert ir.evaluate(QRELS, frame, MEASURES).per_query() == BY_SCORE
+
+
+@pytest.mark.parametrize(
+    "cell", ["['a'" + " " * 200_000 + "x]", "[" + " " * 200_000 + "x y]", "['" + "\\" * 200_000]
+)
+def test_a_long_cell_that_is_no_list_takes_little_time(cell: str) -> None:
+    begin = time.process_time()
+
+    assert list_of_cell(cell) is None
+    assert time.process_time() - begin < 2
+
+
+@pytest.mark.parametrize("cell", ["[]", "[ ]", "['a']", "['a', ]", '["a"]', "[ 'it\\'s' , 7 ]"])
+def test_lists_of_python_and_json_are_read(cell: str) -> None:
+    assert list_of_cell(cell) == ast.literal_eval(cell)

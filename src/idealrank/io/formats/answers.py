@@ -23,6 +23,7 @@ from idealrank.io.row_parts import Block, Place, Table
 from idealrank.io.table_columns import (
     DOCUMENT,
     GRADE,
+    QUERY,
     RANK,
     SCORE,
     Columns,
@@ -220,6 +221,9 @@ class _PathSearch:
             # A named score tells in which list the documents are.
             beside = value.partition(EACH)[0]
             lists = [one_list for one_list in lists if one_list.path == beside] or lists
+        if self._is_keyed:
+            # Records that name their query are a table, and the name of their list is no query.
+            lists = [hits for hits in lists if not (hits.are_objects and _names_query(hits.first))]
         of_hits = [
             (hits, ListPath(hits.path, name))
             for hits in lists
@@ -342,6 +346,10 @@ def _document_in(hit: Mapping[str, Any]) -> str:
     if usual:
         return usual[0]
     return next((nested[name] for name in candidates(list(nested), DOCUMENT[0])), "")
+
+
+def _names_query(hit: Mapping[str, Any]) -> bool:
+    return bool(_usual([name for name, value in _leaves(hit) if _is_id(value)], QUERY))
 
 
 def _leaves(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

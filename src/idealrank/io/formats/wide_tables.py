@@ -153,7 +153,7 @@ def refuse_parts(where: str) -> InputError:
 # A list as Python writes it: texts in quotes, or words and numbers, with commas between them.
 # Arrays of NumPy have no commas, without which Python joins neighbouring texts into one.
 _ITEM = r"""\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[-+.\w]+)\s*"""
-_PYTHON_LIST = re.compile(rf"\[(?:{_ITEM}(?:,{_ITEM})*,?)?\s*\]")
+_PYTHON_LIST = re.compile(rf"\[(?:{_ITEM}(?:,{_ITEM})*(?:,\s*)?|\s*)\]")
 
 
 def list_of_cell(text: str) -> list[Any] | None:
