@@ -285,3 +285,28 @@ def test_a_single_record_names_its_kind_of_assessor(tmp_path: Path) -> None:
     said: list[str] = []
     ir.read_qrels(tmp_path / "a.json", tell=said.append)
     assert said[-1].endswith("all judgments are of kind model, none by people")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_file_with_ranks_and_scores_says_once_which_it_uses(tmp_path: Path, ending: str) -> None:
+    frame = pd.DataFrame(
+        {"user": ["u", "u"], "item": ["a", "b"], "rank": [1, 2], "score": [0.5, 0.5]}
+    )
+    path = tmp_path / f"run.{ending}"
+    if ending == "csv":
+        frame.to_csv(path, index=False)
+    elif ending == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path)
+    notes: list[str] = []
+
+    by_score = ir.read_run(path, tell=notes.append)
+    by_rank = ir.read_run(path, columns={"rank": "rank"})
+
+    told = [note for note in notes if "rows are ordered by score" in note]
+    assert len(told) == 1
+    assert told[0].endswith("--run-columns rank=rank orders them by rank")
+    # equal scores are ordered by document, descending
+    assert by_score.ranking("u").documents == ["b", "a"]
+    assert by_rank.ranking("u").documents == ["a", "b"]

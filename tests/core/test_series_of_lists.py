@@ -44,21 +44,18 @@ def test_runs_by_name_are_told_to_be_arguments() -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_frame_of_lists_is_refused_with_the_mapping_to_pass(library: str) -> None:
+def test_a_frame_of_lists_is_evaluated_as_the_mapping_is(library: str) -> None:
     shown = SHOWN.groupby("user").item.agg(list).reset_index()
     frame = (
         shown
         if library == "pandas"
         else pl.DataFrame({"user": shown["user"].to_list(), "item": shown["item"].to_list()})
     )
-    found = "found lists in column 'item', expected one document a row"
+    expected = ir.evaluate(_plain(QRELS), _plain(RUN), ["HR@1", "AP"])
 
-    with pytest.raises(ir.InputError, match=f"^run: {found}; pass a mapping") as caught:
-        ir.evaluate(_plain(QRELS), frame, "HR@1")
-    with pytest.raises(ir.InputError, match=f"^qrels: {found}"):
-        ir.evaluate(frame, _plain(RUN), "HR@1")
-    advised = eval(caught.value.hint.partition(": ")[2], {"frame": frame})
+    assert ir.evaluate(_plain(QRELS), frame, ["HR@1", "AP"]).per_query() == expected.per_query()
+    of_judgments = ir.evaluate(frame, _plain(RUN), ["HR@1", "AP"])
     assert (
-        ir.evaluate(_plain(QRELS), advised, "HR@1").mean()
-        == ir.evaluate(_plain(QRELS), _plain(RUN), "HR@1").mean()
+        of_judgments.per_query()
+        == ir.evaluate(_plain(RUN), _plain(RUN), ["HR@1", "AP"]).per_query()
     )

@@ -171,7 +171,8 @@ def test_the_table_names_failed_queries(say: Say, folder: Path) -> None:
         "search", "search.json", "-o", "out.run", "--format", "csv", cwd=folder
     ).out.splitlines()
     assert (
-        rows[0] == "backend,measure,mean,low,high,queries,answered,failed,empty,p50_s,p95_s,p99_s"
+        rows[0]
+        == "backend,measure,mean,low,high,queries,answered,failed,empty,p50_s,p95_s,p99_s,unjudged"
     )
     assert rows[1].startswith("function,,,,,5,4,1,1,")
 
@@ -559,3 +560,82 @@ def test_titles_never_take_the_place_of_an_input(say: Say, folder: Path) -> None
     assert said.code == 2
     assert "found an input file of this search as the titles out.run.documents.jsonl" in said.err
     assert queries.read_text() == '{"_id": "q0", "text": "one"}\n'
+
+
+def test_a_check_names_all_mistakes_and_asks_nothing(say: Say, folder: Path) -> None:
+    engine = CONFIG["backend"]
+    backends = {
+        "good": engine,
+        "keys": {"kind": "http", "hit": "hits", "methd": "GET"},
+        "kind": {"kind": "solr"},
+        "code": {"kind": "function", "function": "engine.py:nothing"},
+    }
+    change(
+        folder,
+        backend=None,
+        backends=backends,
+        queries="no.tsv",
+        qrels="no.txt",
+        limit=0,
+        breaker={"pause": -1, "wait": 2},
+        limits=3,
+    )
+
+    said = say("search", "search.json", "--check", "-o", "runs", cwd=folder)
+
+    assert said.code == 2
+    assert said.out == ""
+    for mistake in (
+        "limit: found 0",
+        "unknown key 'limits'",
+        "breaker: unknown key 'wait'",
+        "breaker.pause: found -1",
+        "backends.keys: unknown key 'hit'",
+        "backends.keys: unknown key 'methd'",
+        "backends.keys.url: found nothing",
+        "backends.kind.kind: found 'solr'",
+        "backends.code.function: found engine.py:nothing",
+        "no.tsv: found no such file",
+        "no.txt: found no such file",
+    ):
+        assert said.err.count(mistake) == 1, (mistake, said.err)
+    assert said.err.count("error: ") == 11, said.err
+    assert not (folder / "asked.txt").exists()
+    assert not (folder / "runs").exists()
+
+
+def test_a_check_of_a_right_configuration_writes_a_line(say: Say, folder: Path) -> None:
+    said = say("search", "search.json", "--check", "--qrels", "qrels.txt", cwd=folder)
+
+    assert said.code == 0, said.err
+    assert said.out == "search.json: 5 queries; backends function; no mistakes\n"
+    assert not (folder / "asked.txt").exists()
+
+
+def test_a_wrong_key_of_the_last_backend_comes_before_the_first_is_asked(
+    say: Say, folder: Path
+) -> None:
+    late = {"first": CONFIG["backend"], "last": {"kind": "replay", "pth": "a.jsonl"}}
+    change(folder, backend=None, backends=late)
+
+    said = say("search", "search.json", "-o", "runs", cwd=folder)
+
+    assert said.code == 2
+    assert "backends.last: unknown key 'pth'" in said.err
+    assert not (folder / "asked.txt").exists()
+
+
+def test_the_share_without_a_judgment_is_beside_the_value(say: Say, folder: Path) -> None:
+    write_queries(folder, ["one", "two"])
+    arguments = ("search", "search.json", "-o", "out.run", "--qrels", "qrels.txt")
+
+    table = say(*arguments, cwd=folder)
+    rows = say(*arguments, "--format", "csv", cwd=folder)
+    (system,) = json.loads(say(*arguments, "--format", "json", cwd=folder).out)["systems"]
+
+    # three documents of each query, one of them judged
+    assert system["unjudged"] == {"share": 4 / 6, "cutoff": 10}
+    assert "unjudged@10" in table.out
+    assert "66.7%" in table.out
+    assert rows.out.splitlines()[0].endswith(",unjudged")
+    assert rows.out.splitlines()[1].endswith(f",{4 / 6}")

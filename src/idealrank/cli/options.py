@@ -245,7 +245,8 @@ _RUN_INPUTS: tuple[Decorator, ...] = (
         metavar="ROLE=NAME,...",
         default="",
         cls=OnceOption,
-        help="Columns of all tables: query= (user=), document= (item=), grade=, score= or rank=.",
+        help="Columns of all tables: query= (user=), document= (item=), grade=, score= or rank=. "
+        "hits[].id is a path through a list.",
     ),
     click.option(
         "--run-columns",

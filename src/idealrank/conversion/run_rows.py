@@ -14,7 +14,6 @@ from idealrank.data.types import decode_id
 from idealrank.errors import InputError, shown
 from idealrank.io.complaints import Notes
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
-from idealrank.io.formats.detection import FORMATS_OF
 from idealrank.io.formats.nested import as_records, load
 from idealrank.io.formats.responses import lose_fields
 from idealrank.io.formats.trec import tag_of
@@ -136,7 +135,13 @@ def lose_columns(
     """
 
     def others(names: Sequence[str]) -> list[str]:
-        kept = choose_columns(names, "run", columns, source.path, Notes(lambda _: None)).names
+        try:
+            kept = choose_columns(names, "run", columns, source.path, Notes(lambda _: None)).names
+        except InputError:  # it was read as a run, so each record has a list of documents
+            raise InputError(
+                f"{source.path}: found a list of documents in each record, expected a record for "
+                "each document, whose other fields can be counted"
+            ) from None
         ranks = RANK[0] if target == "trec" else ()
         return [name for name in names if name not in kept and plain(name) not in ranks]
 
@@ -146,7 +151,7 @@ def lose_columns(
         _lose_fields((record.fields for record in columnar_records(source, others)), losses)
     elif kind in ("json", "jsonl"):
         _lose_fields(_other_fields(source, kind, columns, others), losses)
-    elif kind in FORMATS_OF["run"]:
+    elif kind in ("elasticsearch", "solr"):
         lose_fields(source, kind, columns, losses.add)
 
 

@@ -34,6 +34,8 @@ _ENDINGS = (
     ".arrow",
     ".feather",
     ".ipc",
+    ".npy",
+    ".npz",
 )
 
 

@@ -25,6 +25,13 @@ from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.complaints import Tell
+from idealrank.io.matrices import (
+    is_id_matrix,
+    is_sparse,
+    qrels_of_sparse,
+    run_of_ids,
+    run_of_sparse,
+)
 from idealrank.io.read import read_qrels, read_run
 from idealrank.io.sources import input_files
 from idealrank.io.table_columns import Columns
@@ -56,7 +63,7 @@ def to_qrels(
     tell: Tell | None = None,
 ) -> Qrels:
     """Make judgments of a path, a mapping ``{query: {document: grade}}`` or ``{query: [document,
-    ...]}``, a dataframe, or `Qrels`.
+    ...]}``, a dataframe, a sparse matrix, or `Qrels`.
 
     A pandas Series of lists by query counts as their mapping.
     """
@@ -66,6 +73,8 @@ def to_qrels(
         return Qrels(qrels)
     if holds_lists(qrels):
         return Qrels(by_query(qrels, "qrels"))
+    if is_sparse(qrels):
+        return qrels_of_sparse(qrels, duplicates)
     if isinstance(qrels, (str, PathLike)) or _is_paths(qrels) or is_frame(qrels):
         return read_qrels(qrels, duplicates=duplicates, columns=columns, tell=tell)
     hint = _NO_IDS if is_array(qrels) else ""
@@ -102,7 +111,7 @@ def to_run(
     run: AnyTable, *, name: str | None = None, columns: Columns = None, judgments: AnyTable = None
 ) -> Run:
     """Make a run from a path, a mapping ``{query: {document: score}}`` or ``{query: [document,
-    ...]}``, a dataframe, or `Run`.
+    ...]}``, a dataframe, a matrix of ids, a sparse matrix, or `Run`.
 
     A file of scores alone takes its queries from the file of `judgments`.
     """
@@ -113,6 +122,10 @@ def to_run(
         return Run(run, name=name or "run")
     if holds_lists(run):
         return Run(by_query(run, "run"), name=name or "run")
+    if is_sparse(run):
+        return run_of_sparse(run, name or "run")
+    if is_id_matrix(run):
+        return run_of_ids(run, name or "run")
     if isinstance(run, (str, PathLike)) or _is_paths(run) or is_frame(run):
         return read_run(run, name=name, columns=columns, labels=_labels_file(judgments))
     hint = ""
@@ -210,7 +223,9 @@ def to_runs(
     given_names = names or [""] * len(tables)
     default_names = unnamed or unnamed_runs(len(tables))
     for table, given_name, default_name in zip(tables, given_names, default_names, strict=True):
-        is_unnamed = isinstance(table, Mapping) or is_frame(table) or holds_lists(table)
+        is_unnamed = isinstance(table, Mapping) or any(
+            is_kind(table) for is_kind in (is_frame, holds_lists, is_sparse, is_id_matrix)
+        )
         name = given_name or (default_name if is_unnamed else None)
         run = to_run(table, name=name, judgments=judgments)
         read_runs.append(run if given_name in ("", run.name) else run.renamed(given_name))
@@ -285,9 +300,11 @@ def evaluate(
     Parameters
     ----------
     qrels : path, mapping, dataframe, Qrels, PreferenceQrels, AssessorQrels, or array of labels
-        Judgments; preferences and per-assessor judgments are for the measures that need them.
+        Judgments; preferences and per-assessor judgments are for the measures that need them. A
+        sparse matrix of SciPy has a row per user and a column per item.
     run : path, mapping, dataframe, Run, or array of scores
-        Results of the system; an array if `qrels` is one.
+        Results of the system; an array of scores if `qrels` is an array. Next to other judgments, a
+        2-D array of ids has a row per query, best first, and queries are the numbers of its rows.
     measures : measure or iterable of them, optional
         `Measure` values or texts such as ``"nDCG@10"``. Default: nDCG@10, nDCG, AP, RR, P@10 and
         R@100; for preferences prefs_simp, prefs_pair and prefs_avgjg; for several assessors

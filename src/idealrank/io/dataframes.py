@@ -17,16 +17,14 @@ from idealrank.io.checked_cells import Fault, all_numbers, check_id, check_numbe
 from idealrank.io.complaints import Notes, Tell, refuse
 from idealrank.io.formats.arrow import rows_from_table
 from idealrank.io.formats.arrow_columns import columns_without_empty_ids
-from idealrank.io.row_parts import Place, Rows, Table, pack, to_qrels, to_run
-from idealrank.io.table_columns import (
-    DOCUMENT,
-    Chosen,
-    Columns,
-    candidates,
-    choose_columns,
-    named_columns,
-    query_column,
+from idealrank.io.formats.wide_tables import (
+    answers_of_arrow,
+    answers_of_frame,
+    arrow_sample,
+    checked_batches,
 )
+from idealrank.io.row_parts import Blocks, Place, Rows, Table, pack, to_qrels, to_run
+from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.stats.randomness import in_order
 
 _MOST_COPIED = 1 << 18  # rows of a table whose pieces are copied into one
@@ -56,7 +54,9 @@ def run_from_frame(
     return to_run(_rows(frame, "run", columns, name, Notes(tell)), (), name)
 
 
-def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> list[Rows]:
+def _rows(
+    frame: Any, table: Table, columns: Columns, where: str, notes: Notes
+) -> list[Rows | Blocks]:
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
     from narwhals.exceptions import DuplicateError  # noqa: PLC0415  (as above)
 
@@ -76,18 +76,38 @@ def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) 
             f"PyArrow, ...) or an Arrow stream"
         )
     data = load_extra("pyarrow", f"reading a {type(frame).__name__}", "arrow").table(frame)
-    chosen = choose_columns(data.schema.names, table, columns, where, notes)
+    wide = answers_of_arrow(
+        data.schema,
+        checked_batches(data),
+        table,
+        columns,
+        where,
+        notes=notes,
+        complain=refuse,
+    )
+    if wide is not None:
+        return [wide]
+    chosen = choose_columns(
+        data.schema.names, table, columns, where, notes, sample=arrow_sample(data.schema)
+    )
     return _rows_of_pieces(data, table, chosen, where)
 
 
 def _rows_of_narwhals(
     frame: Any, table: Table, columns: Columns, where: str, notes: Notes
-) -> list[Rows]:
+) -> list[Rows | Blocks]:
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
+    if has_lists(frame):
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+        wide = answers_of_frame(frame, table, columns, where, notes=notes, complain=refuse)
+        if wide is not None:
+            return [wide]
     names = {str(name): name for name in frame.collect_schema().names()}
-    refuse_lists(frame, table, columns, where)
-    chosen = choose_columns(list(names), table, columns, where, notes)
+    chosen = choose_columns(
+        list(names), table, columns, where, notes, sample=_sample(frame.collect_schema())
+    )
     if table == "qrels" and "kind" in names:
         from idealrank.io.judgment_files import tell_kinds_of_frame  # noqa: PLC0415  (most dataframes of judgments name no kind)
 
@@ -107,30 +127,36 @@ def _rows_of_narwhals(
         return [_rows_of_cells(picked, table, chosen, where)]
 
 
-def refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None:
-    """Refuse a column of lists as the documents: a whole ranking in each row."""
+def has_lists(frame: Any) -> bool:
+    """Return whether a dataframe has a column of lists."""
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     frame = nw.from_native(frame)
-    schema = frame.collect_schema()
-    spelled = named_columns(columns, table).get("document", "")
-    names = [str(name) for name in schema.names()]
-    usual, doubtful = DOCUMENT
-    documents = [spelled] if spelled else candidates(names, usual) or candidates(names, doubtful)
-    for name in documents:
+    for name, kind in frame.collect_schema().items():
+        if isinstance(kind, nw.List | nw.Array):
+            return True
         # the type of a column of objects is known by its cells alone
-        is_object = schema.get(name) == nw.Object and isinstance(frame, nw.DataFrame)
-        cells = frame[name].head(1).to_list() if is_object else []
-        if isinstance(schema.get(name), nw.List | nw.Array) or any(
-            isinstance(cell, (list, tuple, set, np.ndarray)) for cell in cells
-        ):
-            query = query_column(names, columns) or "QUERY"
-            raise InputError(
-                f"{where}: found lists in column {name!r}, expected one document a row",
-                hint=f"pass a mapping in its place: dict(zip(frame[{query!r}], "
-                f"frame[{name!r}].to_list()))",
-                command_hint="write one document a row, with its score or rank",
-            )
+        if kind == nw.Object and isinstance(frame, nw.DataFrame):
+            cells = frame[name].head(1).to_list()
+            if any(isinstance(cell, (list, tuple, np.ndarray)) for cell in cells):
+                return True
+    return False
+
+
+def _sample(schema: Any) -> dict[str, Any]:
+    """Return a cell of each column by its type, for `choose_columns`."""
+    import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
+
+    texts = (nw.String, nw.Categorical, nw.Enum)
+    sample: dict[str, Any] = {}
+    for name, kind in schema.items():
+        if kind.is_numeric():
+            sample[str(name)] = 1 if kind.is_integer() else 0.5
+        elif kind == nw.Object:
+            sample[str(name)] = None
+        else:
+            sample[str(name)] = "" if isinstance(kind, texts) else False
+    return sample
 
 
 def _arrow_table(frame: Any, names: Sequence[str], pyarrow: Any) -> Any:
@@ -170,13 +196,13 @@ def _in_chunks(series: Any, pyarrow: Any) -> Any:
     return pyarrow.chunked_array(chunks or [series.to_arrow()])
 
 
-def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list[Rows]:
+def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list[Rows | Blocks]:
     """Rows of an Arrow table; large columns in several pieces are read piece by piece, without a
     copy.
     """
     if data.num_rows < _MOST_COPIED or data.column(0).num_chunks == 1:
         return [rows_from_table(data, table, chosen, where, refuse)]
-    rows = []
+    rows: list[Rows | Blocks] = []
     first = 0
     without_empty_ids = columns_without_empty_ids(data, (chosen.query, chosen.document), where)
     for batch in data.to_batches():

@@ -14,7 +14,7 @@ from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError
 from idealrank.io.complaints import Complaint, ComplaintCounts, Notes, Severity
 from idealrank.io.formats.detection import Format
-from idealrank.io.formats.trec import refuse_swapped
+from idealrank.io.formats.trec import judged_by_group, refuse_swapped
 from idealrank.io.read import common_format, read_part
 from idealrank.io.row_parts import Blocks, Rows, Table, complain_of_duplicates, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Source, open_sources
@@ -108,7 +108,10 @@ def _lint_text(sources: Sequence[Source], report: Report, examples: int) -> None
         if kind == "no-data" and has_bad_lines:  # there are lines, each of which has its error
             continue
         severity: Severity = "error" if kind in errors else "warning"
-        complaints = [_complaint(kind, report, example, severity) for example in kind_examples]
+        complaints = [
+            _by_group(sources, kind, example, report) or _complaint(kind, report, example, severity)
+            for example in kind_examples
+        ]
         if kind == "no-data":
             complaints = [_no_data(report)]
         report.problems.add(kind, count, complaints, severity)
@@ -121,6 +124,16 @@ def _lint_text(sources: Sequence[Source], report: Report, examples: int) -> None
                 name=report.paths[0],
                 paths=report.paths,
             )
+
+
+def _by_group(
+    sources: Sequence[Source], kind: str, example: tuple[int, int, bytes, bytes], report: Report
+) -> Complaint | None:
+    """Return the complaint about judgments by sub-topic or assessor, which are no repetition."""
+    source, line, _, detail = example
+    if report.table == "run":
+        return None
+    return judged_by_group(sources, source, line, detail, kind=kind)
 
 
 def _complaint(

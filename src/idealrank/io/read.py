@@ -11,11 +11,11 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError
 from idealrank.io.complaints import Complain, Notes, Tell, refuse
-from idealrank.io.formats.detection import Format, FormatChoice, detect
+from idealrank.io.formats.detection import Format, FormatChoice, detect, sniff_json
 from idealrank.io.formats.trec import read_trec_qrels, read_trec_run
 from idealrank.io.row_parts import Blocks, Rows, Table, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Paths, Source, open_sources
-from idealrank.io.table_columns import Columns
+from idealrank.io.table_columns import Columns, names_lists
 
 _Reader: TypeAlias = Callable[[Source, Table, Columns, Notes, Complain], Rows | Blocks]
 # Format -> module and function; loaded when first needed, so that TREC files do not pay for the
@@ -35,9 +35,13 @@ _READERS: dict[Format, tuple[str, str]] = {
     "opensearch": ("opensearch", "read_opensearch"),
     "ubi": ("opensearch", "read_ubi_judgments"),
     "label-studio": ("label_studio", "read_label_studio"),
+    "npy": ("numpy_files", "read_npy"),
+    "npz": ("numpy_files", "read_npz"),
 }
 
 
+# Formats of engines, whose answers are read by their own paths where these are named.
+_ANSWERS_OF_ENGINES = ("elasticsearch", "solr")
 # Formats of tables and records, which may name the kind of assessor.
 _NAMES_KINDS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow", "label-studio")
 
@@ -61,11 +65,12 @@ def read_qrels(
     format : str
         ``"auto"``, ``"trec"``, ``"json"``, ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``,
         ``"arrow"``, ``"beir"``, ``"letor"``, ``"quepid"``, ``"rre"``, ``"opensearch"``, ``"ubi"``,
-        ``"label-studio"``, ``"elasticsearch"`` or ``"solr"``. ``"auto"`` inspects the extension and
-        the content. The last two are formats of runs, the five before of judgments.
+        ``"label-studio"``, ``"npz"``, ``"npy"``, ``"elasticsearch"`` or ``"solr"``. ``"auto"``
+        inspects the extension and the content. The last three are formats of runs; ``"quepid"`` to
+        ``"label-studio"`` are formats of judgments.
     columns : mapping or sequence, optional
         For columns, records and dataframes: ``{"query": ..., "document": ..., "grade": ...}`` or
-        the three names; guessed by default.
+        the three names; guessed by default. A path such as ``"hits[].id"`` goes through a list.
     duplicates : {"error", "first", "last", "best"}
         Treatment of a document judged twice for a query.
     group : path, optional
@@ -260,6 +265,8 @@ def read_part(
     r"""Read one file that is not TREC text."""
     if kind == "quepid" and table == "run":  # columns of a run may look like raters
         kind = "csv"
+    if kind in _ANSWERS_OF_ENGINES and names_lists(columns, table):
+        kind = "json" if "json" in sniff_json(source.data) else "jsonl"
     try:
         if kind != "letor":
             module, function = _READERS[kind]

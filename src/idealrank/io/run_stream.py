@@ -5,7 +5,7 @@ Rows that are not grouped by query are grouped in temporary files.
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from idealrank.data.run_parts import Part, RunParts, ScatteredError
 from idealrank.errors import InputError
 from idealrank.io.bucket_layouts import distinct_ids, lines_layout, load_arrow, rows_layout
 from idealrank.io.complaints import Notes, Tell, refuse
-from idealrank.io.dataframes import refuse_lists, run_from_frame
+from idealrank.io.dataframes import has_lists, run_from_frame
 from idealrank.io.formats.arrow import rows_from_table
 from idealrank.io.formats.detection import Format, FormatChoice
 from idealrank.io.formats.trec import refuse_swapped
@@ -419,7 +419,8 @@ class FileReader(PieceReader):
         if self._kind == "parquet":
             from idealrank.io.formats.arrow import parquet_pieces  # noqa: PLC0415  (only the format asked for is loaded)
 
-            return parquet_pieces(source, "run", self._columns, notes, refuse, most_bytes=size)
+            pieces = parquet_pieces(source, "run", self._columns, notes, refuse, most_bytes=size)
+            return cast(Iterator[Rows], pieces)  # lists are refused within a budget
         if self._kind == "arrow":
             from idealrank.io.formats.arrow import arrow_pieces  # noqa: PLC0415  (as above)
 
@@ -535,7 +536,8 @@ def stream_frame(
     if of_polars and not hasattr(frame, "collect_batches"):  # before Polars 1.34
         return run_from_frame(frame, columns, name=name, tell=tell)
     names: Sequence[str] = frame.collect_schema().names() if of_polars else frame.columns
-    refuse_lists(frame, "run", columns, "run")
+    if has_lists(frame):
+        return run_from_frame(frame, columns, name=name, tell=tell)
     chosen = choose_columns(list(names), "run", columns, "run", Notes(tell))
     budget = MemoryBudget.of(resident() + _DEFAULT if memory is None else memory)
 

@@ -6,10 +6,13 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 from idealrank.errors import Advised, InputError, OptionError, near_ids
 from idealrank.io.complaints import Notes
+from idealrank.io.json_paths import EACH
 from idealrank.io.row_parts import Table
 
 # Names without case and punctuation, most usual first. Names of the second group often mean
@@ -99,6 +102,37 @@ NO_GRADE = frozenset(
 )
 
 
+_EVERY_ROLE = (QUERY, DOCUMENT, GRADE, SCORE, RANK)
+# Words in the names of columns about the work of an engine: times, and counts of rows.
+_OF_WORK = frozenset(
+    (
+        "ms",
+        "sec",
+        "secs",
+        "seconds",
+        "millis",
+        "took",
+        "time",
+        "timestamp",
+        "date",
+        "datetime",
+        "latency",
+        "duration",
+        "elapsed",
+        "count",
+        "total",
+        "num",
+        "size",
+        "length",
+        "status",
+        "version",
+    )
+)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_FRACTION = re.compile(r"[+-]?(\d*\.\d*([eE][+-]?\d+)?|\d+[eE][+-]?\d+)")
+_NO_SAMPLE: Mapping[str, Any] = MappingProxyType({})
+
+
 def plain(name: str) -> str:
     """Return the name without case and punctuation."""
     return re.sub(r"[\W_]+", "", name.lower())
@@ -113,10 +147,10 @@ def candidates(names: Sequence[str], usual: Sequence[str]) -> list[str]:
     return fitting
 
 
-def is_usual(name: str) -> bool:
-    """Return whether a name says what its column holds."""
-    usual = chain(*QUERY, *DOCUMENT, *GRADE, *SCORE, *RANK)
-    return plain(name) in {*usual, *NO_GRADE}
+def is_usual(name: str, *roles: Names) -> bool:
+    """Return whether a name says what its column holds; of these roles, or of any."""
+    usual = chain.from_iterable(roles or (*_EVERY_ROLE, (tuple(NO_GRADE), ())))
+    return plain(name) in set(chain.from_iterable(usual))
 
 
 Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
@@ -183,9 +217,17 @@ def _named_pairs(text: str, option: str, expected: str) -> list[tuple[str, str]]
 
 
 def choose_columns(
-    names: Sequence[str], table: Table, columns: Columns, where: str, notes: Notes
+    names: Sequence[str],
+    table: Table,
+    columns: Columns,
+    where: str,
+    notes: Notes,
+    *,
+    sample: Mapping[str, Any] = _NO_SAMPLE,
 ) -> Chosen:
-    """Find the three columns of a table."""
+    """Find the three columns of a table; `sample` has a cell of each column, by which a message
+    tells ids from numbers.
+    """
     spelled = named_columns(columns, table)
     doubtful: list[str] = []
 
@@ -221,7 +263,8 @@ def choose_columns(
     # A role without a name has no column, even where a column has no name, as the index of a
     # dataframe.
     if any(not name or names.count(name) != 1 for name, _ in by_role.values()):
-        raise _refusal(by_role, spelled, names, table, where)
+        examples = example_columns(by_role, spelled, names, sample)
+        raise _refusal(by_role, spelled, names, examples=examples, table=table, where=where)
     chosen = Chosen(
         query=query, document=document, value="" if says_every_row else value, by_rank=by_rank
     )
@@ -291,6 +334,11 @@ def named_columns(columns: Columns, table: Table) -> dict[str, str]:
     return dict(zip(useful[:3], map(str, columns), strict=True))
 
 
+def names_lists(columns: Columns, table: Table) -> bool:
+    """Return whether a name goes through a list, as ``hits[].id`` does."""
+    return any(EACH in name for name in named_columns(columns, table).values())
+
+
 def _listed(names: Sequence[str]) -> str:
     return (", ".join(map(repr, names[:20])) or "none") + (", ..." if len(names) > 20 else "")
 
@@ -303,6 +351,8 @@ def _refusal(
     by_role: Mapping[str, tuple[str, Names]],
     spelled: Mapping[str, str],
     names: Sequence[str],
+    *,
+    examples: Mapping[str, str],
     table: Table,
     where: str,
 ) -> InputError:
@@ -329,45 +379,85 @@ def _refusal(
     looks_swapped = lacking == {"score"} or (lacking == {"grade"} and has_scores)
     swapped = not spelled and looks_swapped
 
-    pairs = _named_in_example(by_role, found, spelled, names)
-    text = shlex.quote(",".join(f"{role}={name}" for role, name in pairs.items()))
-    evaluates = "qrels_columns=" if table == "qrels" else "run_columns="
     order = "judgments come first, then runs; or " if swapped else ""
     every_row = ""
     if "grade" in by_role:
         grade, _ = by_role["grade"]
-        if not grade and pairs["grade"] != _EVERY_ROW:
+        if not grade and examples["grade"] != _EVERY_ROW:
             every_row = "; grade=1 if every row is relevant"
+    in_python, in_shell = naming_hints(examples, table)
     return InputError(
         f"{where}: found columns {_listed(names)}, expected {' and '.join(expected)}",
-        hint=f"{order}name them, for example with columns={pairs} (in evaluate, "
-        f"{evaluates}){every_row}",
-        command_hint=f"{order}name them, for example with {_option(table)} {text}{every_row}",
+        hint=f"{order}{in_python}{every_row}",
+        command_hint=f"{order}{in_shell}{every_row}",
     )
 
 
-def _named_in_example(
+def naming_hints(examples: Mapping[str, str], table: Table) -> tuple[str, str]:
+    """Return an argument and an option that name these columns."""
+    option = shlex.quote(",".join(f"{role}={name}" for role, name in examples.items()))
+    argument = "qrels_columns=" if table == "qrels" else "run_columns="
+    return (
+        f"name them, for example with columns={dict(examples)} (in evaluate, {argument})",
+        f"name them, for example with {_option(table)} {option}",
+    )
+
+
+def example_columns(
     by_role: Mapping[str, tuple[str, Names]],
-    found: Mapping[str, str],
     spelled: Mapping[str, str],
     names: Sequence[str],
+    sample: Mapping[str, Any] = _NO_SAMPLE,
 ) -> dict[str, str]:
-    """A column for each role: the found one; or a name near the misspelled one, or else the next
-    column without a role.
+    """A column for each role: the right one; or a name near the misspelled one, or else the next
+    column without a role that could have it.
     """
+    right = {role: name for role, (name, _) in by_role.items() if name and name in names}
     example = {}
-    free = [name for name in dict.fromkeys(names) if name and name not in found.values()]
+    free = [name for name in dict.fromkeys(names) if name and name not in right.values()]
     for role, (name, _) in by_role.items():
-        near = near_ids(name, free, 1) if name and role in spelled else []
         hold_no_grade = {plain(column) for column in free} <= NO_GRADE
-        if role in found:
-            example[role] = found[role]
+        near = near_ids(name, free, 1) if name and role in spelled else []
+        if role in right:
+            example[role] = right[role]
         elif role == "grade" and not name and hold_no_grade:
             example[role] = _EVERY_ROW
         else:
-            example[role] = (near or free or ["NAME"])[0]
+            fits = could_be_id if role in ("query", "document") else could_be_number
+            likely = [column for column in free if fits(column, sample.get(column))]
+            example[role] = (near or likely or ["NAME"])[0]
         free = [column for column in free if column != example[role]]
     return example
+
+
+def could_be_id(name: str, value: Any = None) -> bool:
+    """Return whether a column could hold ids, by its name and a cell; None is an unknown cell.
+
+    Examples
+    --------
+    >>> could_be_id("film", "alien"), could_be_id("took_ms", 12), could_be_id("film", 0.5)
+    (True, False, False)
+    """
+    if _is_of_work(name) or is_usual(name, GRADE, SCORE, RANK):
+        return False
+    if isinstance(value, str):
+        return not _FRACTION.fullmatch(value.strip())
+    return value is None or (isinstance(value, Integral) and not isinstance(value, bool))
+
+
+def could_be_number(name: str, value: Any = None) -> bool:
+    """Return whether a column could hold grades or scores, by its name and a cell."""
+    if _is_of_work(name):
+        return False
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value.strip()) is not None
+    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
+
+
+def _is_of_work(name: str) -> bool:
+    """Return whether a name is of a time or a count, which are neither ids nor grades."""
+    words = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    return bool(_OF_WORK & set(re.split(r"[\W_]+", words.lower()))) or plain(name) in NO_GRADE
 
 
 def _tell_of_ranks(

@@ -16,11 +16,11 @@ from idealrank._files import write_bytes
 from idealrank._sections import Section
 from idealrank.analysis.comparison import intervals
 from idealrank.data.run import Run
-from idealrank.errors import BackendError, InputError, OptionError, shown
+from idealrank.errors import BackendError, IdealrankError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.evaluation import AnyTable, evaluate, to_qrels
 from idealrank.io.configuration_files import read_configuration, require_files
-from idealrank.live.backends import backend_from
+from idealrank.live.backends import backend_from, check_keys
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 from idealrank.live.request_jobs import Latencies, SearchPolicy
 from idealrank.live.search_configuration import MeasuresSection, SearchConfig
@@ -142,6 +142,11 @@ class SearchRun:
                     "queries": mean.n,
                 }
             summary["convention"] = str(self.evaluation.convention)
+            coverage = self.evaluation.coverage
+            summary["unjudged"] = {
+                "share": coverage.unjudged_share,
+                "cutoff": coverage.unjudged_cutoff,
+            }
         return summary
 
 
@@ -450,6 +455,7 @@ def search(
     refuse_to_replace_inputs(paths, input_files(chosen, None if is_content else name, qrels_path))
     queries = checked_queries(chosen, paths)
     judgments = judgments_of(judged)
+    refuse_wrong_keys(chosen)
     results = search_backends(
         chosen, queries, paths, judgments, restart=restart, retry_failed=retry_failed
     )
@@ -494,6 +500,20 @@ def search_backends(
         except BackendError as error:
             failures[name] = error
     return SearchResults(runs, failures)
+
+
+def refuse_wrong_keys(config: SearchConfig) -> None:
+    """Raise the mistakes in the keys of all backends before one of them is asked."""
+    mistakes: dict[str, IdealrankError] = {}
+    for section in config.backends.values():
+        try:
+            check_keys(section)
+        except IdealrankError as error:
+            mistakes.setdefault(str(error), error)  # those of a sweep have the same one
+    if len(mistakes) > 1:
+        raise OptionError(f"{len(mistakes)} backends have mistakes: {'; '.join(mistakes)}")
+    for mistake in mistakes.values():
+        raise mistake
 
 
 def checked_queries(config: SearchConfig, paths: Mapping[str, str]) -> list[SearchQuery]:
@@ -548,7 +568,9 @@ def refuse_to_replace_inputs(
                 raise OptionError(f"{option} {run}: {problem}, expected another name")
 
 
-def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str, str]:
+def run_paths(
+    chosen: SearchConfig, output: str | None, config: str, *, makes_folder: bool = True
+) -> dict[str, str]:
     """Return the file of the run of each backend, and make the folder of several."""
     output = output or chosen.output
     if output is None:
@@ -566,7 +588,8 @@ def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str
             f"{len(chosen.backends)} backends"
         )
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if makes_folder:
+            folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
         raise InputError(
             f"output {output}: cannot be written: {getattr(error, 'strerror', None) or error}"

@@ -1,6 +1,6 @@
 """Parquet, Arrow IPC and any Arrow table."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import chain
@@ -24,7 +24,14 @@ from idealrank.io.formats.arrow_columns import (
     memory_of,
     numbers_of,
 )
-from idealrank.io.row_parts import IdColumn, Place, Rows, Table, joined
+from idealrank.io.formats.wide_tables import (
+    answers_of_arrow,
+    arrow_sample,
+    checked_batches,
+    has_answers,
+    refuse_parts,
+)
+from idealrank.io.row_parts import Blocks, IdColumn, Place, Rows, Table, joined
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.stats.randomness import in_order
@@ -36,9 +43,11 @@ _SMALL = 1 << 18  # rows up to which neighbouring groups are read together
 
 def read_parquet(
     source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
-) -> Rows:
+) -> Rows | Blocks:
     """Read one Parquet file whole; see `parquet_pieces`."""
-    return joined(list(parquet_pieces(source, table, columns, notes, complain)))
+    pieces = list(parquet_pieces(source, table, columns, notes, complain))
+    wide = next((piece for piece in pieces if isinstance(piece, Blocks)), None)
+    return wide or joined([piece for piece in pieces if isinstance(piece, Rows)])
 
 
 def parquet_pieces(
@@ -49,14 +58,28 @@ def parquet_pieces(
     complain: Complain,
     *,
     most_bytes: int | None = None,
-) -> Iterator[Rows]:
+) -> Iterator[Rows | Blocks]:
     """Read the three columns of one Parquet file piece by piece: groups of rows on all cores, of
-    which few are in memory at a time.
+    which few are in memory at a time. Rows with a list of documents each are one piece.
     """
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     try:
         schema = _parquet_file(source).schema_arrow
-        chosen = choose_columns(schema.names, table, columns, source.path, notes)
+
+        def batches(names: Sequence[str], size: int) -> Iterator[Any]:
+            yield from _parquet_file(source).iter_batches(size, columns=names, use_threads=False)
+
+        wide = answers_of_arrow(
+            schema, batches, table, columns, source.path, notes=notes, complain=complain
+        )
+        if wide is not None:
+            if most_bytes is not None:
+                raise refuse_parts(source.path)
+            yield wide
+            return
+        chosen = choose_columns(
+            schema.names, table, columns, source.path, notes, sample=arrow_sample(schema)
+        )
         is_text = str(schema.field(chosen.query).type) in IN_PLACE
         # a query is in many rows: its code is enough
         coded = [chosen.query] if is_text and schema.names.count(chosen.query) == 1 else []
@@ -171,7 +194,16 @@ def arrow_pieces(
     try:
         for batch in _record_batches(source, most_batch):
             if chosen is None:
-                chosen = choose_columns(batch.schema.names, table, columns, source.path, notes)
+                if has_answers(batch, table, columns, source.path):
+                    raise refuse_parts(source.path)
+                chosen = choose_columns(
+                    batch.schema.names,
+                    table,
+                    columns,
+                    source.path,
+                    notes,
+                    sample=arrow_sample(batch.schema),
+                )
             data = batch.select(chosen.names)
             data.validate(full=True)  # as in `read_arrow`
             row_bytes = max(1, data.nbytes / max(1, data.num_rows))
@@ -216,7 +248,7 @@ def _record_batches(source: Source, most: int) -> Iterator[Any]:
 
 def read_arrow(
     source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
-) -> Rows:
+) -> Rows | Blocks:
     """Read one Arrow IPC file (Feather version 2) or stream; see `read_parquet` for the
     parameters.
     """
@@ -232,7 +264,20 @@ def read_arrow(
             stream = ipc.open_stream(reader)
             batches = list(_stream_batches(source, reader, stream))
             data = pyarrow.Table.from_batches(batches, schema=stream.schema)
-        chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
+        wide = answers_of_arrow(
+            data.schema,
+            checked_batches(data),
+            table,
+            columns,
+            source.path,
+            notes=notes,
+            complain=complain,
+        )
+        if wide is not None:
+            return wide
+        chosen = choose_columns(
+            data.schema.names, table, columns, source.path, notes, sample=arrow_sample(data.schema)
+        )
         data = data.select(chosen.names)
         # The IPC reader maps what the file says; offsets that point outside would be followed.
         _validate(data)

@@ -5,11 +5,11 @@ are such a file.
 import csv
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import TextIOWrapper
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.checked_cells import CellChecker, parse_number, shown
 from idealrank.io.complaints import Complain, Complaint, Notes
-from idealrank.io.row_parts import IdColumn, Place, Rows, Table, gathered, pack
+from idealrank.io.formats.wide_tables import answers_of_cells, refuse_parts
+from idealrank.io.row_parts import Blocks, IdColumn, Place, Rows, Table, gathered, pack
 from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 
@@ -37,7 +38,7 @@ CELLS = f"cells quoted as in RFC 4180, of at most {_LONGEST:,} letters"
 
 def read_csv(
     source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
-) -> Rows:
+) -> Rows | Blocks:
     r"""Read columns with a header line, separated by commas, semicolons or tabs, whichever the
     header has most of.
     """
@@ -73,7 +74,7 @@ def sniff_delimiter(source: Source) -> str:
 
 def read_tsv(
     source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
-) -> Rows:
+) -> Rows | Blocks:
     """Read tab-separated columns with a header line; see `read_csv` for the parameters."""
     return _read(
         source=source, table=table, delimiter="\t", columns=columns, notes=notes, complain=complain
@@ -82,7 +83,7 @@ def read_tsv(
 
 def read_beir(
     source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
-) -> Rows:
+) -> Rows | Blocks:
     """Read BEIR's columns ``query-id``, ``corpus-id`` and ``score``, tab-separated; see `read_csv`
     for the parameters.
     """
@@ -108,7 +109,7 @@ def delimited_pieces(
 ) -> Iterator[Rows]:
     r"""Read columns piece by piece."""
     delimiter = sniff_delimiter(source) if kind == "csv" else "\t"
-    return _pieces(
+    pieces = _pieces(
         source=source,
         table=table,
         delimiter=delimiter,
@@ -117,11 +118,12 @@ def delimited_pieces(
         complain=complain,
         most_rows=most_rows,
     )
+    return cast(Iterator[Rows], pieces)  # lists are refused within a budget
 
 
 def _read(
     source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain
-) -> Rows:
+) -> Rows | Blocks:
     return next(
         _pieces(
             source=source,
@@ -144,9 +146,25 @@ def _pieces(
     complain: Complain,
     *,
     most_rows: int | None,
-) -> Iterator[Rows]:
+) -> Iterator[Rows | Blocks]:
     """Yield rows in pieces, or in one piece, which may be empty, if `most_rows` is None."""
     names, batches = named_batches(source, delimiter)
+    head = list(islice(batches, 1))
+    wide = answers_of_cells(
+        names,
+        chain(head, batches),
+        table,
+        columns,
+        source.path,
+        notes=notes,
+        complain=complain,
+    )
+    if wide is not None:
+        if most_rows is not None:
+            raise refuse_parts(source.path)
+        yield wide
+        return
+    batches = chain(head, batches)
     chosen = _choose(
         names=names,
         table=table,
@@ -154,6 +172,7 @@ def _pieces(
         path=source.path,
         notes=notes,
         delimiter=delimiter,
+        sample=dict(zip(names, head[0][0][0], strict=False)) if head else {},
     )
     scan = _Scan(source.path, table, chosen, names, complain)
     places = _Lines(source.path)
@@ -261,19 +280,26 @@ def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[
 
 
 def _choose(
-    names: list[str], table: Table, columns: Columns, path: str, notes: Notes, delimiter: str
+    names: list[str],
+    table: Table,
+    columns: Columns,
+    path: str,
+    notes: Notes,
+    *,
+    delimiter: str,
+    sample: Mapping[str, str],
 ) -> Chosen:
     try:
-        return choose_columns(names, table, columns, path, notes)
+        return choose_columns(names, table, columns, path, notes, sample=sample)
     except InputError as error:
         if any(parse_number(name) is not None for name in names):
             value = "grade" if table == "qrels" else "score"
-            sample = ", ".join(map(repr, names[:6]))
+            cells = ", ".join(map(repr, names[:6]))
             hint = "add a header line; without one, TREC lines can be read"
             raise FileFormatError(
                 path,
                 1,
-                f"data ({sample})",
+                f"data ({cells})",
                 f"a header line such as query_id, doc_id, {value}",
                 hint,
             ) from None

@@ -29,6 +29,8 @@ Format: TypeAlias = Literal[
     "opensearch",
     "ubi",
     "label-studio",
+    "npy",
+    "npz",
 ]
 FormatChoice: TypeAlias = Literal["auto"] | Format
 FORMATS: tuple[str, ...] = ("auto", *get_args(Format))
@@ -36,7 +38,7 @@ FORMATS: tuple[str, ...] = ("auto", *get_args(Format))
 # Formats of one kind of table: asked for by name, they do not concern the files of the other kind.
 FORMATS_OF: dict[Table, tuple[Format, ...]] = {
     "qrels": ("quepid", "rre", "opensearch", "ubi", "label-studio"),
-    "run": ("elasticsearch", "solr"),
+    "run": ("elasticsearch", "solr", "npy"),
 }
 
 _ENDINGS: dict[str, Format] = {
@@ -60,6 +62,8 @@ _ENDINGS: dict[str, Format] = {
     ".qrel": "trec",
     ".run": "trec",
     ".res": "trec",
+    ".npy": "npy",
+    ".npz": "npz",
 }
 _HEAD = 1 << 16  # bytes that a format is told from
 _QUEPID_LINES = 50  # lines in which every cell of a rater must be a number or a blank
@@ -158,6 +162,8 @@ FORMAT_NAMES: dict[Format, str] = {
     "opensearch": "a judgment list of OpenSearch",
     "ubi": "judgments from User Behavior Insights",
     "label-studio": "Label Studio's tasks",
+    "npy": "an array of NumPy",
+    "npz": "arrays of NumPy",
 }
 
 
@@ -180,7 +186,7 @@ def refuse_foreign(path: str, start: bytes) -> None:
         )
     if start == b"PK\x03\x04" and PurePath(path).suffix.lower() in (".xlsx", ".xlsm", ".ods"):
         raise FileFormatError(path, 0, "a spreadsheet", "text or Parquet", "save the sheet as CSV")
-    if start == b"PK\x03\x04":
+    if start == b"PK\x03\x04" and PurePath(path).suffix.lower() != ".npz":
         raise FileFormatError(
             path,
             0,
@@ -197,6 +203,10 @@ def sniff(data: Data) -> list[Format]:
         return ["parquet"]
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return ["arrow"]
+    if start.startswith(b"\x93NUMPY"):
+        return ["npy"]
+    if start.startswith(b"PK\x03\x04"):
+        return ["npz"]
     lines = (line.rstrip("\r") for line in start.decode("utf-8", "replace").split("\n")[:1000])
     data_lines = (line for line in lines if line.strip() and not line.startswith("#"))
     first, second = islice(chain(data_lines, ("", "")), 2)
@@ -208,7 +218,7 @@ def sniff(data: Data) -> list[Format]:
     if start.lstrip()[:1] in (b"{", b"[") and (
         is_cut or not could_be_trec or _begins_json(first.strip())
     ):
-        return _sniff_tool(bytes(data[:_HEAD])) or _sniff_json(data)
+        return _sniff_tool(bytes(data[:_HEAD])) or sniff_json(data)
     formats = _sniff_line(first) if first else []
     if formats == ["csv"] and _is_quepid(start, is_whole=len(data) <= _HEAD):
         return ["quepid"]
@@ -254,7 +264,7 @@ def _is_msearch(start: bytes) -> bool:
         return False
 
 
-def _sniff_json(data: Data) -> list[Format]:
+def sniff_json(data: Data) -> list[Format]:
     """Tell JSON lines, which have a whole value on the first line and more after it, from JSON; a
     lone line can be either.
     """

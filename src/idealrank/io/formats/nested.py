@@ -3,7 +3,7 @@ with named fields.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
@@ -22,6 +22,7 @@ from idealrank.io.checked_cells import (
     shown,
 )
 from idealrank.io.complaints import Complain, Complaint, Notes
+from idealrank.io.formats.answers import Answers, answer_paths
 from idealrank.io.row_parts import Block, Blocks, IdColumn, Place, Rows, Table, concatenate, pack
 from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import (
@@ -125,7 +126,12 @@ class Records:
             return None
         if self._chosen is None:
             self._chosen = choose_columns(
-                list(fields), self._table, self._columns, self._path, self._notes
+                list(fields),
+                self._table,
+                self._columns,
+                self._path,
+                self._notes,
+                sample=fields,
             )
         chosen = self._chosen
         try:
@@ -188,6 +194,9 @@ def read_json(
     except (ValueError, RecursionError) as error:
         complain(broken(error, source.path, 0))
         return Blocks(nest.blocks)
+    answers = _answers_of_value(value, source, table, columns, notes=notes, complain=complain)
+    if answers is not None:
+        return answers
     if (listed := as_records(value, columns)) is not None:
         records = Records(
             table=table,
@@ -229,6 +238,9 @@ def read_json_lines(
 
     if (rows := like_records(source, table, columns, notes)) is not None:
         return rows
+    answers = _answers_of_lines(source, table, columns, notes, complain)
+    if answers is not None:
+        return answers
     nest = _Nest(table, complain)
     records = Records(
         table=table,
@@ -422,3 +434,114 @@ class _Nest:
                 kept_ids.append(identifier)
                 kept_values.append(number)
         return kept_ids, kept_values
+
+
+# A record as `load` gives it, its place, and its query where that is its name.
+_Placed: TypeAlias = tuple[Any, Place, Any]
+_Records: TypeAlias = Callable[[Complain], Iterator[_Placed]]
+
+
+def _answers_of_value(
+    value: Any,
+    source: Source,
+    table: Table,
+    columns: Columns,
+    *,
+    notes: Notes,
+    complain: Complain,
+) -> Blocks | None:
+    """Read a value whose records have a list of documents each; None for any other value."""
+    path = source.path
+
+    def listed(_: Complain) -> Iterator[_Placed]:
+        for number, record in enumerate(value, 1):
+            yield record, (f"{path}: record {number}", 0), None
+
+    def single(_: Complain) -> Iterator[_Placed]:
+        yield value, (path, 0), None
+
+    def by_query(_: Complain) -> Iterator[_Placed]:
+        for query, record in value:
+            yield record, (f"{path}: query {shown(query)}", 0), query
+
+    layouts: dict[_Records, bool] = {}
+    if isinstance(value, list):
+        layouts = {listed: False}
+    elif isinstance(value, tuple):
+        # A record has a scalar field at least, its query; without any, names are queries.
+        has_scalar = any(not isinstance(part, (tuple, list)) for _, part in value)
+        layouts = {single: False, by_query: True} if has_scalar else {by_query: True}
+    return _read_answers(layouts, path, table, columns, notes=notes, complain=complain)
+
+
+def _answers_of_lines(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Blocks | None:
+    """Read lines with a list of documents each; None for any other file."""
+
+    def lines(complain: Complain) -> Iterator[_Placed]:
+        for number, line in enumerate(source.open(), 1):
+            if line.strip():
+                try:
+                    yield load(line.strip()), (source.path, number), None
+                except (ValueError, RecursionError) as error:
+                    complain(broken(error, source.path, number))
+
+    def by_query(complain: Complain) -> Iterator[_Placed]:
+        for value, place, _ in lines(complain):
+            for query, record in value if isinstance(value, tuple) else ():
+                yield record, place, query
+
+    layouts: dict[_Records, bool] = {lines: False, by_query: True}
+    return _read_answers(layouts, source.path, table, columns, notes=notes, complain=complain)
+
+
+def _read_answers(
+    layouts: dict[_Records, bool],
+    path: str,
+    table: Table,
+    columns: Columns,
+    *,
+    notes: Notes,
+    complain: Complain,
+) -> Blocks | None:
+    """Read records in the first layout that shows lists of documents."""
+    for records, is_keyed in layouts.items():
+        samples = _samples(records)
+        paths = answer_paths(samples, table, columns, path, notes, is_keyed=is_keyed)
+        if paths is None:
+            continue
+        answers = Answers(paths, table, complain)
+        for value, place, query in records(complain):
+            try:
+                record = _plain_record(value)
+            except _RepeatedFieldError as error:
+                problem = f"the field {shown(str(error))} twice in an object"
+                complain(Complaint("repeated-field", *place, problem, "each field once"))
+            else:
+                answers.add(record, place, query)
+        answers.tell(notes, path)
+        return Blocks(answers.blocks)
+    return None
+
+
+def _samples(records: _Records) -> Iterator[Any]:
+    """Yield the first records that can be read; the others are complained of when all are read."""
+    for value, _, _ in records(lambda _: None):
+        with suppress(_RepeatedFieldError):
+            yield _plain_record(value)
+
+
+def _plain_record(value: Any) -> Any:
+    """Return a value of `load` with objects as dicts."""
+    if isinstance(value, tuple):
+        fields = {name: _plain_record(part) for name, part in value}
+        if len(fields) < len(value):
+            names = [name for name, _ in value]
+            raise _RepeatedFieldError(next(name for name in names if names.count(name) > 1))
+        return fields
+    return [_plain_record(part) for part in value] if isinstance(value, list) else value
+
+
+class _RepeatedFieldError(Exception):
+    """An object has a field twice; the argument is its name."""

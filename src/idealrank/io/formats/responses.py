@@ -13,7 +13,7 @@ from idealrank.io.formats.msearch import is_body, is_header, query_names
 from idealrank.io.formats.nested import broken, load
 from idealrank.io.row_parts import Block, Blocks, Place, Table
 from idealrank.io.sources import Source
-from idealrank.io.table_columns import Columns, named_columns, query_column
+from idealrank.io.table_columns import Columns, could_be_id, named_columns, query_column
 
 _Object = Mapping[str, Any]
 Lose: TypeAlias = Callable[[str, str], None]
@@ -97,15 +97,13 @@ def _at(fields: _Object, path: str) -> Any:
 
 
 def _likely_id(fields: _Object) -> str:
-    """Guess a field that could name documents, for an example: the first nested one, or else the
-    first that is not a name of the engine.
+    """Guess a field that could name documents, for an example: one of the indexed document, or else
+    one that is not a name of the engine.
     """
-    for object_name in _NESTED:
-        nested = fields.get(object_name)
-        if isinstance(nested, tuple) and nested:
-            return f"{object_name}.{next(iter(dict(nested)))}"
-    indexed = [name for name in fields if not name.startswith("_") or name == "_id"]
-    return next(iter(indexed or fields), "NAME")
+    paths = [path for path in _leaves(fields) if could_be_id(path, _field_value(fields, path))]
+    nested = [path for path in paths if path.partition(".")[0] in _NESTED]
+    indexed = [path for path in paths if not path.startswith("_") or path == "_id"]
+    return next(iter(nested or indexed or paths), "NAME")
 
 
 class _Responses(ABC):
@@ -492,7 +490,9 @@ class _Elasticsearch(_Responses):
         is_object = isinstance(hits, tuple) and all(isinstance(pair, tuple) for pair in hits)
         fields_of_hits = dict(hits) if is_object else {}
         has_total = "total" in fields_of_hits and "took" in fields
-        return isinstance(fields_of_hits.get("hits"), list) or has_total
+        # hits as a list of their own, next to the query that a program wrote beside them
+        is_short = isinstance(hits, list) and bool(query_column(list(fields), self._columns))
+        return isinstance(fields_of_hits.get("hits"), list) or has_total or is_short
 
     def _query_of(self, fields: _Object, place: Place) -> Any:
         if column := query_column(list(fields), self._columns):
@@ -505,6 +505,8 @@ class _Elasticsearch(_Responses):
         is answered if there are none.
         """
         hits = fields.get("hits", ()) if fields == {} or "hits" in fields else None
+        if isinstance(hits, list):
+            return hits
         return dict(hits).get("hits", []) if isinstance(hits, tuple) else None
 
     def _is_partial(self, fields: _Object) -> bool:

@@ -11,8 +11,8 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, InputError
-from idealrank.io.checked_cells import parse_number
-from idealrank.io.complaints import Notes
+from idealrank.io.checked_cells import parse_number, shown
+from idealrank.io.complaints import Complaint, Notes
 from idealrank.io.row_parts import Table
 from idealrank.io.sources import BYTE_ORDER_MARK, AnyPath, Source, open_sources
 
@@ -27,7 +27,13 @@ def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, note
         text = _kernel.Text([source.data for source in sources], "qrels")
         table = _kernel.read_text(text, duplicates=duplicates)
     except _kernel.ParseError as error:
+        kind, source, line, _, detail = error.args
+        by_group = judged_by_group(sources, int(source), int(line), detail, kind=kind)
+        if by_group is not None:
+            raise by_group.error() from None
         raise translate(error, paths, "qrels") from None
+    if table.counters["duplicates"]:
+        _warn_of_groups(sources, text, duplicates, notes)
     hidden = table.counters["comments_like_data"]
     if hidden:
         notes.warn(
@@ -35,6 +41,68 @@ def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, note
             f"are ignored"
         )
     return Qrels.from_table(table, name=paths[0], paths=paths)
+
+
+def judged_by_group(
+    sources: Sequence[Source], source: int, line: int, detail: bytes, *, kind: str
+) -> Complaint | None:
+    """Return the complaint about a document that is judged again with another second column: for
+    each sub-topic, or by each assessor; None for any other problem.
+
+    `detail` has the first place, as the kernel gives it.
+    """
+    first_source, _, first_line = detail.decode().partition(":")
+    if kind != "duplicate" or first_source != str(source) or not first_line:
+        return None
+    earlier, later = (
+        _fields(_line(sources[source], number).decode("utf-8", "replace"))
+        for number in (int(first_line), line)
+    )
+    if len(earlier) != 4 or len(later) != 4 or earlier[1] == later[1]:
+        return None
+    query, group, document, _ = later
+    # TREC numbers sub-topics, and names of assessors are words.
+    are_subtopics = group.isdecimal() and earlier[1].isdecimal()
+    noun = "sub-topic" if are_subtopics else "assessor"
+    problem = (
+        f"document {shown(document)} of {shown(query)} judged for {noun} {group} and, on line "
+        f"{first_line}, for {noun} {earlier[1]}"
+    )
+    by_groups = "P and AP for each of them and averages"
+    adhoc = ", and other measures need the track's ad hoc judgments" if are_subtopics else ""
+    whose = "judgments by sub-topic (TREC diversity)" if are_subtopics else "of several assessors"
+    return Complaint(
+        kind="duplicate-group",
+        path=sources[source].path,
+        line=line,
+        found=problem,
+        expected="one grade for a document",
+        hint=f"these are {whose}: read_assessors(path) takes {by_groups}{adhoc}",
+        command_hint=f"these are {whose}: `idealrank evaluate --judgments qrels_jg QRELS RUN -m "
+        f"P_avgjg@10,AP_avgjg` takes {by_groups}{adhoc}",
+    )
+
+
+def _warn_of_groups(
+    sources: Sequence[Source], text: _kernel.Text, duplicates: str, notes: Notes
+) -> None:
+    """Warn of grades of several sub-topics or assessors, of which a policy takes one."""
+    for kind, _, examples in _kernel.lint_text(text, examples=1):
+        for source, line, _, detail in examples:
+            by_group = judged_by_group(sources, source, line, detail, kind=kind)
+            if by_group is not None:
+                chosen = "highest" if duplicates == "best" else duplicates
+                notes.warn(f"{by_group.place}: found {by_group.found}; the {chosen} grade counts")
+
+
+def _line(source: Source, number: int) -> bytes:
+    """Return a line by its number, from 1."""
+    begin = 0
+    for _ in range(number - 1):
+        begin = source.data.find(b"\n", begin) + 1
+    end = source.data.find(b"\n", begin)
+    line = bytes(source.data[begin : end if end >= 0 else len(source.data)])
+    return line.removeprefix(BYTE_ORDER_MARK)
 
 
 def read_trec_run(sources: Sequence[Source], name: str) -> Run:

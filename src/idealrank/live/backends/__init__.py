@@ -9,7 +9,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from idealrank._keys import has_value, schema_of, schema_of_kinds
+from idealrank._keys import has_value, read, schema_of, schema_of_kinds
 from idealrank._sections import Section
 from idealrank.errors import (
     BackendError,
@@ -77,6 +77,17 @@ def backend_from(section: Section) -> Backend:
             "be made"
         ) from None
     return SecretsHidden(backend, secrets) if secrets else backend
+
+
+def check_keys(section: Section) -> None:
+    """Check the keys of a section ``backend`` without making the backend."""
+    kind = section.kind(KINDS)
+    secrets = Secrets()
+    filled = Section(secrets.fill(section.given, section), section.path, section.name)
+    try:
+        read(import_module(KINDS[kind]).SECTIONS[kind], filled, known=("kind",))
+    except IdealrankError as error:
+        raise without_secrets(error, secrets) if secrets else error from None
 
 
 def backend_schema() -> dict[str, Any]:

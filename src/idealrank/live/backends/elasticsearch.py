@@ -11,7 +11,8 @@ from typing import Any
 from idealrank._keys import key, text, texts, whole
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.http_endpoint import at_path, filled
+from idealrank.io.json_paths import at_path
+from idealrank.live.backends.http_endpoint import filled
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.shared import BackendKeys, keys_from, reason
 from idealrank.live.http_requests import HttpAnswer, exchange, http_client

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from idealrank._keys import anything, choice, entries, text
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
+from idealrank.io.json_paths import at_path
 from idealrank.live.backends.protocol import ORDERS, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.shared import BackendKeys, keys_from
 from idealrank.live.http_requests import exchange, http_client
@@ -170,20 +171,6 @@ def _in_address(url: str, query: SearchQuery, limit: int) -> str:
     return "".join(
         quote(values.get(part, ""), safe="") if is_field else part for part, is_field in _split(url)
     )
-
-
-def at_path(value: Any, path: str) -> Any:
-    """Return the value at a path of keys and list places, joined by dots; None where there is
-    none.
-    """
-    for key in path.split(".") if path else ():
-        if isinstance(value, Mapping) and key in value:
-            value = value[key]
-        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-            value = value[int(key)]
-        else:
-            return None
-    return value
 
 
 def _kind(value: Any) -> str:

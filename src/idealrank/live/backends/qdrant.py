@@ -12,7 +12,7 @@ from idealrank._keys import flag, text, whole
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.http_endpoint import at_path
+from idealrank.io.json_paths import at_path
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.shared import BackendKeys, keys_from, reason, vector_numbers
 

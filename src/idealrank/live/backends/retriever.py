@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from idealrank._keys import choice, key, text
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.http_endpoint import at_path
+from idealrank.io.json_paths import at_path
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.python_function import named_object
 from idealrank.live.backends.shared import BackendKeys, keys_from, reason, vector_numbers

@@ -11,7 +11,7 @@ import click
 
 from idealrank._features import command_homes
 from idealrank._sections import Section
-from idealrank.cli import console, options
+from idealrank.cli import console, options, output
 from idealrank.cli.lazy_groups import CommandGroup
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
@@ -27,6 +27,7 @@ _EPILOG = """\
 Examples:
 
 \b
+  idealrank search search.yaml --check
   idealrank search search.yaml -o bm25.run
   idealrank search search.yaml -o bm25.run --qrels qrels.txt
   idealrank search search.yaml -o bm25.run --retry-failed
@@ -55,7 +56,9 @@ as ${NAME} and read from the environment. Answers stand in OUTPUT.journal.jsonl 
 same command continues a search that was stopped.
 """
 
-_FAILED = 1  # exit code
+# exit codes
+_FAILED = 1
+_UNUSABLE = 2
 _ROUNDING = 1e-9  # 0.29 of 100 queries are 29, although 100 * 0.29 is less in binary
 
 
@@ -121,6 +124,11 @@ def _schema() -> dict[str, Any]:
     metavar="FILE",
     help="Page with quality against latency of all backends; FILE ends in .html and opens offline.",
 )
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Only check the configuration, its files and its backends; nothing is asked or written.",
+)
 @options.schema(_schema)
 @_FORMATS.option
 def search(
@@ -132,6 +140,7 @@ def search(
     retry_failed: bool,
     allow_failed: float,
     report: str | None,
+    check: bool,
     layout: str,
 ) -> None:
     """Ask the search engine of CONFIG (YAML, TOML or JSON) all queries, and write its answers as a
@@ -147,6 +156,9 @@ def search(
     from idealrank.live.search_configuration import SearchConfig  # noqa: PLC0415
 
     mapping = read_configuration(config)
+    if check:
+        _check(mapping, config, run_path, qrels)
+        return
     chosen = SearchConfig.of(mapping, config)
     require_files(SearchConfig, Section(mapping, config, ""), but=("qrels",) if qrels else ())
     paths = work.run_paths(chosen, run_path, config)
@@ -161,6 +173,7 @@ def search(
     watch = Watch()
     queries = work.checked_queries(chosen, paths)
     judgments = work.judgments_of(judged)
+    work.refuse_wrong_keys(chosen)
 
     def around(name: str, ask: Any) -> Any:
         def counted(count: Any) -> Any:
@@ -187,6 +200,18 @@ def search(
     _FORMATS.write(layout, None, summary, query_texts=query_texts)
     results.check()
     _refuse_failures(results.runs.values(), allow_failed)
+
+
+def _check(mapping: Any, config: str, run_path: str | None, qrels: str | None) -> None:
+    """Write all mistakes of a configuration, and end with code 2 if there are any."""
+    from idealrank.live import search_checks  # noqa: PLC0415  (help needs none of it)
+
+    mistakes = search_checks.search_mistakes(mapping, config, run_path, qrels)
+    for mistake in mistakes:
+        console.error(console.worded(mistake))
+    if mistakes:
+        raise click.exceptions.Exit(_UNUSABLE)
+    output.write([f"{search_checks.checked_words(mapping, config)}\n"], None)
 
 
 def _refuse_failures(runs: Iterable["SearchRun"], allowed: float) -> None:

@@ -21,6 +21,7 @@ def search_parts(
     title = [
         "backend",
         *(word for text in texts for word in (text, "95 % interval")),
+        *([_unjudged_title(systems)] if texts else []),
         "queries",
         "failed",
         "empty",
@@ -29,7 +30,7 @@ def search_parts(
         "p99",
     ]
     rows = [title, *(_cells(system, texts) for system in systems)]
-    ranks = [0, *([0, 1] * len(texts)), 3, 0, 4, 6, 5, 6]
+    ranks = [0, *([0, 1] * len(texts)), *([0] if texts else []), 3, 0, 4, 6, 5, 6]
     parts: list[Part] = [columns(rows, ranks=ranks)]
     if texts:
         parts.append(
@@ -61,6 +62,12 @@ def _quoted(text: str) -> str:
     return f' "{beginning_of(text, _TEXT)}"' if text else ""
 
 
+def _unjudged_title(systems: Sequence[Mapping[str, Any]]) -> str:
+    """Title of the share of unjudged documents, with the ranks that it looks at."""
+    cutoff = next((system["unjudged"]["cutoff"] for system in systems if "unjudged" in system), 0)
+    return f"unjudged@{cutoff}" if cutoff else "unjudged"
+
+
 def _cells(system: Mapping[str, Any], texts: Iterable[str]) -> list[str]:
     means = []
     for text in texts:
@@ -74,6 +81,7 @@ def _cells(system: Mapping[str, Any], texts: Iterable[str]) -> list[str]:
     return [
         system["name"],
         *means,
+        *([f"{system['unjudged']['share']:.1%}"] if "unjudged" in system else []),
         str(system["queries"]),
         str(len(system["failed"])),
         str(system["empty"]),
@@ -101,6 +109,7 @@ def search_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
         "p50_s",
         "p95_s",
         "p99_s",
+        "unjudged",
     ]
     for system in report["systems"]:
         counts = [
@@ -109,8 +118,9 @@ def search_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
             len(system["failed"]),
             system["empty"],
             *system["latency"].values(),
+            system.get("unjudged", {}).get("share"),
         ]
-        unjudged = {"": {"mean": None, "low": None, "high": None}}
-        for text, mean in (system.get("measures") or unjudged).items():
+        without = {"": {"mean": None, "low": None, "high": None}}
+        for text, mean in (system.get("measures") or without).items():
             row = [system["name"], text, mean["mean"], mean["low"], mean["high"], *counts]
             yield [csv_cell(finite(cell)) for cell in row]
