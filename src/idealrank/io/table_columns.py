@@ -29,7 +29,7 @@ QUERY: Names = (
         "requestid",
         "groupid",
     ),
-    ("query", "topic", "user", "session", "group", "q"),
+    ("query", "topic", "user", "session", "group", "q", "uid", "customerid"),
 )
 DOCUMENT: Names = (
     (
@@ -47,7 +47,7 @@ DOCUMENT: Names = (
         "did",
         "pid",
     ),
-    ("document", "doc", "item", "passage", "product"),
+    ("document", "doc", "item", "passage", "product", "sku", "asin", "iid"),
 )
 GRADE: Names = (
     (
