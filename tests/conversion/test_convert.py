@@ -178,8 +178,8 @@ ERRORS = [
     (["book.csv", "a.csv", "--scale", "nan"], "--scale nan: expected grades such as 0,1,2,3"),
     (["book.csv", "a.csv", "--scale", "0,inf"], "--scale 0,inf: expected grades such as 0,1,2,3"),
     (
-        ["book.csv", "a.csv", "--choices", "Good"],
-        "--choices Good: expected CHOICE=GRADE,CHOICE=GRADE,...",
+        ["book.csv", "a.csv", "--labels", "Good"],
+        "--labels Good: expected LABEL=GRADE,LABEL=GRADE,..., as in Exact=3,Substitute=2",
     ),
     (["book.csv", "a.csv", "--queries", "no.tsv"], "no.tsv: found no such file"),
     (["-", "a.csv", "--queries", "-"], "found - (standard input) twice"),

@@ -40,9 +40,11 @@ from idealrank.io.complaints import Notes, refuse
 from idealrank.io.formats.detection import FORMAT_NAMES, FORMATS, detect
 from idealrank.io.judgment_files import kinds_of
 from idealrank.io.judgment_rows import JudgmentSheet
+from idealrank.io.label_grades import labels_text
 from idealrank.io.read import read_part
 from idealrank.io.row_parts import to_run
 from idealrank.io.sources import Source, open_sources
+from idealrank.io.table_columns import label_grades, plain_columns
 from idealrank.io.texts import read_texts
 
 CONTENTS: tuple[str, ...] = ("auto", "judgments", "run")
@@ -208,13 +210,14 @@ def _check(options: ConversionOptions) -> None:
 
 def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> None:
     """Refuse options that change nothing: their user expects that they do."""
-    if options.sheet.labels and kind != "label-studio":
-        raise OptionError(
-            f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of Label "
-            "Studio, which have choices"
-        )
     kind_name = FORMAT_NAMES.get(kind, kind)  # type: ignore[call-overload]
-    columns = options.sheet.columns
+    labels = label_grades(options.sheet.columns)
+    if labels and kind in _FIXED:
+        raise OptionError(
+            f"labels={labels_text(labels)}: found {kind_name}, expected a format whose grades can "
+            "be words: CSV, JSON, Parquet, Arrow or Label Studio"
+        )
+    columns = plain_columns(options.sheet.columns)
     if columns and kind in _FIXED:
         column_text: Any = list(columns)
         if isinstance(columns, Mapping):
@@ -228,6 +231,7 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
         return
     of_judgments = {
         "assessors": options.assessors,
+        "labels": labels_text(labels),
         "scale": list(options.scale),
         "keep_unjudged": options.keep_unjudged,
         "queries": options.queries,

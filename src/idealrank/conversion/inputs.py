@@ -8,7 +8,8 @@ from os import PathLike, fspath
 from idealrank.conversion.files import Conversion, ConversionOptions, convert_file
 from idealrank.conversion.judgment_sheets import SheetOptions
 from idealrank.io.complaints import Notes, Tell
-from idealrank.io.table_columns import Columns
+from idealrank.io.label_grades import checked_labels
+from idealrank.io.table_columns import Columns, with_labels
 
 
 def convert(
@@ -65,7 +66,7 @@ def convert(
     scale : sequence of float
         Grades that the target knows; others are left out and counted.
     labels : mapping of str to float, optional
-        Grades of choices in Label Studio that are no numbers.
+        Grades of labels that are words, as for `read_qrels`.
     columns : mapping or sequence, optional
         As for `read_qrels`; in Label Studio, ``query`` and ``document`` name fields of the data,
         and ``grade`` the control.
@@ -116,7 +117,7 @@ def convert(
         source_format=source_format,
         target_format=target_format,
         content=content,
-        sheet=SheetOptions(columns, labels or {}, group),
+        sheet=SheetOptions(with_labels(columns, checked_labels(labels)), group),
         queries=_text(queries),
         documents=_text(documents),
         write_queries=_text(write_queries),

@@ -11,8 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from idealrank import _keys
 from idealrank._lazy import load_extra
-from idealrank.errors import FileFormatError, InputError, shown
+from idealrank.errors import FileFormatError, InputError, OptionError, shown
+from idealrank.io.label_grades import parse_labels
 
 _LARGEST_FILE = 1 << 22  # bytes; people write smaller ones by hand, and data are larger
 _MOST_VALUES = 1 << 20  # with each alias of YAML counted as what it stands for
@@ -183,3 +185,20 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
                 f"aliases repeat what they stand for"
             )
     return counted[id(value)]
+
+
+def labels_key() -> Any:
+    """Declare the key of grades of labels that are words, as the option takes them."""
+    return _keys.text(
+        "Grades of labels that are words, such as `Exact=3,Substitute=2`.",
+        "",
+        words="LABEL=GRADE,LABEL=GRADE,..., with words as labels",
+        is_valid=_are_labels,
+    )
+
+
+def _are_labels(labels: str) -> bool:
+    try:
+        return bool(parse_labels(labels))
+    except OptionError:  # it speaks of an option; the reader of the section names the key
+        return False

@@ -5,7 +5,9 @@ names below.
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from idealrank.errors import Advised, InputError, OptionError, near_ids
@@ -119,7 +121,18 @@ def is_usual(name: str) -> bool:
     return plain(name) in {*usual, *NO_GRADE}
 
 
-Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
+_NO_LABELS: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledColumns:
+    """Names of columns, with the grades of labels that are words."""
+
+    names: Mapping[str, str] | Sequence[str] | None = None
+    grades: Mapping[str, float] = field(default_factory=dict)  # By label
+
+
+Columns: TypeAlias = Mapping[str, str] | Sequence[str] | LabelledColumns | None
 
 _ROLES = ("query", "document", "grade", "score", "rank")
 # The words of recommenders for the same roles.
@@ -137,11 +150,27 @@ class Chosen(NamedTuple):
     document: str
     value: str
     by_rank: bool = False  # The value is a rank, 1 at the top: the score is its negative
+    labels: Mapping[str, float] = _NO_LABELS  # Grades of labels that are words
 
     @property
     def names(self) -> list[str]:
         """The names, each once."""
         return list(dict.fromkeys(filter(None, (self.query, self.document, self.value))))
+
+
+def with_labels(columns: Columns, grades: Mapping[str, float]) -> Columns:
+    """Return names of columns with the grades of labels that are words, if there are any."""
+    return LabelledColumns(names=plain_columns(columns), grades=grades) if grades else columns
+
+
+def plain_columns(columns: Columns) -> Mapping[str, str] | Sequence[str] | None:
+    """Return names of columns without grades of labels."""
+    return columns.names if isinstance(columns, LabelledColumns) else columns
+
+
+def label_grades(columns: Columns) -> Mapping[str, float]:
+    """Return the grades of labels that come with names of columns."""
+    return columns.grades if isinstance(columns, LabelledColumns) else _NO_LABELS
 
 
 def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
@@ -223,7 +252,11 @@ def choose_columns(
     if any(not name or names.count(name) != 1 for name, _ in by_role.values()):
         raise _refusal(by_role, spelled, names, table, where)
     chosen = Chosen(
-        query=query, document=document, value="" if says_every_row else value, by_rank=by_rank
+        query=query,
+        document=document,
+        value="" if says_every_row else value,
+        by_rank=by_rank,
+        labels=label_grades(columns) if table == "qrels" else _NO_LABELS,
     )
     if is_without_grades:
         message = (
@@ -268,6 +301,7 @@ def named_columns(columns: Columns, table: Table) -> dict[str, str]:
     """
     value_roles = ["grade"] if table == "qrels" else ["score", "rank"]
     useful = ["query", "document", *value_roles]
+    columns = plain_columns(columns)
     if columns is None:
         return {}
     if isinstance(columns, Mapping):

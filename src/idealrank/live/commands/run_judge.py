@@ -92,6 +92,7 @@ def _schema() -> dict[str, Any]:
     cls=options.OnceOption,
     help="Judgments of people to compare with, instead of `qrels` of the configuration.",
 )
+@options.labels
 @click.option("--restart", is_flag=True, help="Drop the cache, and ask for every pair again.")
 @click.option(
     "--retry-failed",
@@ -110,6 +111,7 @@ def run(
     config: str,
     qrels_path: str | None,
     qrels: str | None,
+    labels_text: str,
     restart: bool,
     retry_failed: bool,
     check: bool,
@@ -127,7 +129,13 @@ def run(
 
     chosen = JudgeConfig.of(read_configuration(config), config)
     work = JudgeWork.of(
-        chosen, qrels_path, path=config, qrels=qrels, option="-o", tell=partial(console.say, "note")
+        chosen,
+        qrels_path,
+        path=config,
+        qrels=qrels,
+        labels=labels_text,
+        option="-o",
+        tell=partial(console.say, "note"),
     )
     if check:
         remaining = work.remaining(retry_failed=retry_failed)

@@ -93,6 +93,7 @@ grade, and OUTPUT.labels.csv every answer with its time, its note and its status
     cls=options.OnceOption,
     help="Judgments of a model, shown after a person has answered.",
 )
+@options.labels
 @click.option(
     "--guidelines", "guidelines_path", metavar="FILE", help="Text that explains the grades."
 )
@@ -116,6 +117,7 @@ def ui(
     double: float,
     gold_path: str | None,
     judge_text: str | None,
+    labels_text: str,
     guidelines_path: str | None,
     seed: int,
     host: str,
@@ -152,6 +154,7 @@ def ui(
         gold=gold_path,
         model=model_path,
         model_name=model_name,
+        labels=labels_text,
         guidelines=guidelines_path,
         seed=seed,
         host=host,

@@ -34,6 +34,7 @@ from idealrank.io.judgment_files import (
     write_judgments,
     write_labels,
 )
+from idealrank.io.label_grades import parse_labels
 from idealrank.judging import LabelTable, agreement
 from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs
 from idealrank.judging.inputs import combined_grades
@@ -261,6 +262,7 @@ class JudgeWork:
         *,
         path: str | None = None,
         qrels: "AnyTable | None" = None,
+        labels: str = "",
         option: str = "output",
         tell: "Note | None" = None,
     ) -> "JudgeWork":
@@ -296,7 +298,8 @@ class JudgeWork:
         _refuse_other_folder(path, files)
 
         pairs = read_pairs(config.pairs, config.queries, config.documents, tell=tell)
-        people = None if judged is None else to_qrels(judged)
+        grades = parse_labels(labels or config.labels)
+        people = None if judged is None else to_qrels(judged, labels=grades)
         secrets = Secrets()
         try:
             with hiding(secrets.hide):
