@@ -127,7 +127,7 @@ class Inputs(NamedTuple):
 
         paths = [path, *self.more_qrels]
         if kind == "qrels_jg":
-            return read_assessors(paths, tell=_note)
+            return read_assessors(paths, labels=self.labels, tell=_note)
         return read_preferences(paths, layout="prefs" if kind == "prefs" else "qrels", tell=_note)
 
     def open_run(self, path: "str | Sequence[str]", name: str, qrels: str) -> Run:

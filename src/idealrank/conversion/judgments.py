@@ -15,7 +15,7 @@ from idealrank.conversion.losses import LossCounter
 from idealrank.conversion.targets import TARGETS, RowLayout, Target
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.io.judgment_files import is_word
+from idealrank.io.judgment_layouts import is_word
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet
 
 POLICIES: Mapping[str, Callable[[FloatArray], FloatArray]] = {

@@ -26,10 +26,8 @@ from idealrank.io.label_grades import grade_of
 from idealrank.io.record_files import columnar_records
 from idealrank.io.row_parts import Place
 from idealrank.io.sources import Source
-from idealrank.io.table_columns import Chosen, Columns, choose_columns, plain
+from idealrank.io.table_columns import ASSESSOR, Chosen, Columns, choose_columns, plain
 
-ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "username", "email")
-"""Usual names of the column of assessors, without case and punctuation."""
 _QUERY_TEXT = ("querytext", "query")
 _TEXT = ("documenttext", "text")
 _DIGITS = 18  # of the number of a feature, at most

@@ -18,7 +18,8 @@ from idealrank.io.formats.detection import FORMATS_OF
 from idealrank.io.formats.nested import as_records, load
 from idealrank.io.formats.responses import lose_fields
 from idealrank.io.formats.trec import tag_of
-from idealrank.io.judgment_files import is_word, number
+from idealrank.io.judgment_files import number
+from idealrank.io.judgment_layouts import is_word
 from idealrank.io.record_files import columnar_records
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import RANK, Columns, choose_columns, plain

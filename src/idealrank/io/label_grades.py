@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from idealrank.errors import OptionError, near_ids, shown
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-# A label ends at an equals sign before a number, so it may itself hold commas and equals signs.
-_PAIR = re.compile(rf"\s*(.+?)\s*=\s*({_NUMBER})\s*(?:,|\Z)", re.ASCII | re.DOTALL)
+# A label ends at an equals sign, so it may itself hold commas.
+_PAIR = re.compile(rf"\s*([^=]+?)\s*=\s*({_NUMBER})\s*(?:,|\Z)", re.ASCII | re.DOTALL)
 _IS_NUMBER = re.compile(rf"{_NUMBER}|[+-]?(?:inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE)
 _MOST_LISTED = 8  # labels in a message
 
@@ -45,8 +45,7 @@ def checked_labels(labels: Mapping[Any, Any] | None, where: str = "labels") -> d
         if _IS_NUMBER.fullmatch(word):
             raise OptionError(
                 f"{where}: found the number {shown(word)} as a label, expected a word, since "
-                f"numbers are grades already; nDCG(gain={{{shown(word)}:...}}) gives grades other "
-                "gains"
+                "numbers are grades already"
             )
         try:
             value = float(grade)

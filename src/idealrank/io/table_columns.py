@@ -82,6 +82,8 @@ SCORE: Names = (
     ("probability",),
 )
 RANK: Names = (("rank", "ranking", "position"), ())
+ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "username", "email")
+"""Usual names of the column of assessors."""
 # Columns beside query and document that hold no grade: times, and the nameless index that
 # dataframes write. With no others, a table of judgments is a list of interactions.
 NO_GRADE = frozenset(

@@ -33,7 +33,7 @@ def read_labels(
         return LabelTable.of(
             {name: to_qrels(grades, labels=labels, tell=tell) for name, grades in source.items()}
         )
-    return LabelTable.of(read_assessors(source, tell=tell))
+    return LabelTable.of(read_assessors(source, labels=labels, tell=tell))
 
 
 def read_annotators(path: str, *, tell: Tell | None = None) -> LabelTable:

@@ -18,7 +18,7 @@ _EPILOG = """\
 Examples:
 
 \b
-  One file with all assessors, lines QUERY ASSESSOR DOCUMENT GRADE (or Quepid's export of a book, as CSV):
+  One file with all assessors, lines QUERY ASSESSOR DOCUMENT GRADE (or a table with a column assessor, or Quepid's export of a book):
     idealrank judge agreement assessors.txt
 \b
   One file of judgments for each assessor:

@@ -84,7 +84,8 @@ def _schema() -> dict[str, Any]:
     "qrels_path",
     cls=options.OnceOption,
     metavar="QRELS",
-    help="Judgments to write, instead of `output` of the configuration.",
+    help="Judgments to write, instead of `output` of the configuration: a table if the name ends "
+    "in .csv, .tsv or .jsonl, whose ids may be any text; else TREC text.",
 )
 @click.option(
     "--qrels",

@@ -31,7 +31,8 @@ title, text, link and priority, as `idealrank judge next` and `judge pool` write
 Every answer stands in a file of SQLite before the next pair is shown: the same command resumes
 after an interruption. After every answer the judgments are written anew: OUTPUT has one grade a pair, the
 lower median of its people, with their names in the second column. OUTPUT.raters has each person's
-grade, and OUTPUT.labels.csv every answer with its time, its note and its status.
+grade, and OUTPUT.labels.csv every answer with its time, its note and its status. If queries or
+documents are named by text with blanks, write a table, such as -o labels.csv.
 """  # noqa: E501
 
 
@@ -46,7 +47,8 @@ grade, and OUTPUT.labels.csv every answer with its time, its note and its status
     cls=options.OnceOption,
     metavar="QRELS",
     required=True,
-    help="Judgments to write after every answer.",
+    help="Judgments to write after every answer: a table if the name ends in .csv, .tsv or .jsonl, "
+    "whose ids may be any text; else TREC text.",
 )
 @click.option(
     "--state", "state_path", metavar="FILE", help="File of all answers.  [default: OUTPUT.sqlite3]"

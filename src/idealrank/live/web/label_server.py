@@ -8,10 +8,12 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.inputs.evaluation import to_qrels
 from idealrank.io.complaints import Tell
 from idealrank.io.judgment_files import (
+    origin_files,
     refuse_same_files,
     refuse_to_replace_judgments,
     refuse_to_replace_table,
 )
+from idealrank.io.judgment_layouts import check_ids
 from idealrank.io.label_grades import parse_labels
 from idealrank.io.sources import refusal_text
 from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs, with_texts
@@ -73,6 +75,8 @@ class LabelServing:
             if (query, document) not in listed
         ]
         more = with_texts(added, self.queries, self.documents)
+        keys = [pair.key for pair in (*pairs, *more)]
+        check_ids(self.output, keys, where=self.pairs)
         model = {} if self.model is None else self._grades_of(self.model)
         return LabelPlan(
             pairs=[*pairs, *more],
@@ -147,6 +151,8 @@ def _check_output(serving: LabelServing) -> None:
         "--state": serving.state,
     }
     written["the lock of --state"] = f"{serving.state}.lock"
+    for judgments in (serving.output, raters_table):
+        written |= {f"the origin of {judgments}": file for file in origin_files(judgments)}
     inputs = (
         serving.pairs,
         serving.queries,
