@@ -364,7 +364,7 @@ def test_kinds_of_an_export_of_label_studio_are_kept_with_its_assessors(tmp_path
         ({"assessors": "mean"}, "assessors=mean: found a run"),
         ({"scale": [0, 1]}, r"scale=\[0, 1\]: found a run"),
         ({"keep_unjudged": True}, "keep_unjudged=True: found a run"),
-        ({"write_queries": "x.tsv"}, "write_queries=x.tsv: found a run"),
+        ({"write_queries": "x.tsv"}, "write_queries=x.tsv: found csv, whose ids may be any"),
         ({"labels": {"Good": 1.0}}, "labels=Good=1: found TREC lines, expected a format whose"),
     ],
 )

@@ -21,6 +21,7 @@ from idealrank.conversion.contents import Content, content_of
 from idealrank.conversion.judgment_sheets import SheetOptions, empty_queries, judgment_sheet
 from idealrank.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.conversion.losses import Loss, LossCounter, listed
+from idealrank.conversion.query_numbers import NumberedRun, QueryNumbers
 from idealrank.conversion.record_sheets import FEATURE
 from idealrank.conversion.run_rows import (
     NAMES,
@@ -141,7 +142,8 @@ class ConversionOptions:
     # queries, documents: Files of texts by id
     queries: str | None = None
     documents: str | None = None
-    write_queries: str | None = None  # File for the texts of the queries
+    # File for the texts of the queries; ids that it has already stay
+    write_queries: str | None = None
     assessors: str = ""
     scale: Sequence[float] = ()
     keep_unjudged: bool = False
@@ -236,7 +238,6 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
         "keep_unjudged": options.keep_unjudged,
         "queries": options.queries,
         "documents": options.documents,
-        "write_queries": options.write_queries,
     }
     for name, value in of_judgments.items():
         if value:
@@ -323,12 +324,14 @@ def _convert_judgments(
     notes: Notes,
 ) -> Conversion:
     losses = LossCounter()
+    numbers = QueryNumbers.of_file(options.write_queries)
     judgment_options = JudgmentOptions(
         queries=_texts(options.queries),
         documents=_texts(options.documents),
         assessors=options.assessors,
         scale=frozenset(options.scale),
         number_queries=options.write_queries is not None,
+        numbers=numbers,
         keep_unjudged=options.keep_unjudged,
         name=options.name or _stem(file.path),
     )
@@ -354,7 +357,7 @@ def _convert_judgments(
         if options.strict and losses.found():
             raise _refused(file.path, target_format, losses.found())
         if options.write_queries:
-            _write_queries(fitted_rows.query_texts, options.write_queries)
+            _write_queries(fitted_rows.query_texts, options.write_queries, numbers)
     return Conversion(
         source=file.path,
         target=target,
@@ -384,7 +387,15 @@ def _convert_run(
     name = options.name or _stem(file.path)
     run = _read_run(file=file, kind=kind, options=options, notes=notes, name=name, losses=losses)
     counts = _RunCounts()
-    rows = counts.counted(rows_of_run(run))
+    if options.write_queries is not None and target_format != "trec":
+        raise OptionError(
+            f"write_queries={options.write_queries}: found {target_format}, whose ids may be any "
+            "text, expected trec"
+        )
+    numbers = QueryNumbers.of_file(options.write_queries)
+    numbered = NumberedRun(numbers)
+    rows = rows_of_run(run) if options.write_queries is None else numbered.rows(rows_of_run(run))
+    rows = counts.counted(rows)
     writer = RUN_TARGETS[target_format]
     with _output(target) as output:
         if writer is not None:
@@ -396,6 +407,8 @@ def _convert_run(
         lose_columns(file, kind, target_format, options.sheet.columns, losses)
         if options.strict and losses.found():
             raise _refused(file.path, target_format, losses.found())
+        if options.write_queries:
+            _write_queries(numbered.texts, options.write_queries, numbers)
         counts.repeats.tell(file.path, notes)
     return Conversion(
         source=file.path,
@@ -546,8 +559,14 @@ def _text_or_null(value: Any) -> str | None:
     return None if value is None or value == "" else str(cell_text(value))
 
 
-def _write_queries(texts: Mapping[str, str], path: str) -> None:
-    """Texts by id: JSON lines as BEIR has them, or lines ``ID<tab>TEXT``."""
+def _write_queries(texts: Mapping[str, str], path: str, numbers: QueryNumbers) -> None:
+    """Texts by id, below those that the file has already: JSON lines as BEIR has them, or lines
+    ``ID<tab>TEXT``.
+    """
+    new_texts = {query: text for query, text in texts.items() if query not in numbers.texts}
+    all_texts = numbers.texts | new_texts
+    if numbers.texts and not new_texts:
+        return
     import json  # noqa: PLC0415  (few conversions write texts)
 
     is_json = PurePath(path).suffix.lower() in (".jsonl", ".ndjson")
@@ -558,4 +577,4 @@ def _write_queries(texts: Mapping[str, str], path: str) -> None:
         return f"{query}\t{' '.join(text.split())}\n"
 
     with _output(path) as file:
-        _write_text((line(query, text) for query, text in texts.items()), file)
+        _write_text((line(query, text) for query, text in all_texts.items()), file)

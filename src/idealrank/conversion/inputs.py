@@ -58,7 +58,8 @@ def convert(
     write_queries : path, optional
         File for the texts of the queries: lines ``ID<tab>TEXT``, or JSON lines as in BEIR. Queries
         that are named by their text get the ids ``q1``, ``q2``, ..., as do ids with blanks if the
-        target cannot hold them.
+        target cannot hold them. If the file exists, its queries keep their ids, and new ones are
+        added: with the same file, judgments and runs get the same ids.
     assessors : str
         ``"mean"``, ``"median"``, ``"majority"``, ``"lowest"`` or ``"highest"`` makes one grade of
         several for formats without assessors; the name of an assessor keeps only that assessor's

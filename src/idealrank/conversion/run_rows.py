@@ -28,6 +28,19 @@ NAMES: tuple[str, ...] = ("query_id", "doc_id", "score")
 """Columns of a table."""
 
 
+_CARRIED = "use a format such as csv or jsonl"
+# The next step for an id that TREC lines cannot hold.
+_OTHER_FORMAT: Mapping[str, Mapping[str, str]] = {
+    "query": {
+        "hint": "name a file for the texts with write_queries=, the same for judgments and runs, "
+        f"and the queries are numbered; or {_CARRIED}",
+        "command_hint": "add --write-queries queries.tsv, the same for judgments and runs, and the "
+        f"queries are numbered; or {_CARRIED}",
+    },
+    "document": {"hint": _CARRIED},
+}
+
+
 class RunRow(NamedTuple):
     """One result."""
 
@@ -68,7 +81,7 @@ def _trec(rows: Iterable[RunRow], name: str) -> Iterator[str]:
                 raise InputError(
                     f"found {kind} {shown(repr(text))}, expected an id without blanks, control "
                     "characters and a leading #, since TREC separates fields by blanks",
-                    hint="use a format such as csv or jsonl",
+                    **_OTHER_FORMAT[kind],
                 )
         yield f"{row.query} Q0 {row.document} {row.rank} {number(row.score)} {tag}\n"
 

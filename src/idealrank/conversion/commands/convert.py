@@ -33,6 +33,10 @@ Examples:
     idealrank convert book.csv tasks.json --to label-studio --documents texts.jsonl
     idealrank convert export.json raters.jsonl
 \b
+  Judgments and a run whose queries are named by their text, as TREC text with the same ids:
+    idealrank convert labels.csv labels.qrels --write-queries queries.tsv
+    idealrank convert engine.json engine.run --write-queries queries.tsv
+\b
   Fail if anything would be lost:
     idealrank convert raters.jsonl qrels.tsv --to beir --aggregate majority --lossless
 """
@@ -120,7 +124,8 @@ _FORMATS = Formats("The report, on stderr, as text to read;", table=_text, json=
     "--write-queries",
     metavar="FILE",
     help="Number queries that are named by their text or have blanks in their id, and write the "
-    "texts: .tsv or .jsonl.",
+    "texts: .tsv or .jsonl. Queries that FILE has already keep their ids, so that judgments and "
+    "runs get the same.",
 )
 @click.option(
     "--aggregate",
