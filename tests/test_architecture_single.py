@@ -259,6 +259,7 @@ ALONE = {
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
     "cli.completion": "loaded when a shell completes words",
     "data.cuts": "the cut of lists, apart from the only sort and the only join",
+    "io.formats.assessor_tables": "loaded for tables alone, since most assessors come with lines",
     "judging.files.pool_files": "one module a format",
     "measures.rank_dcg": "one module a family of measures",
     "theory.estimation.rising": "the test of a rising curve, apart from the bounds under one",

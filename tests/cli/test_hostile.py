@@ -344,7 +344,7 @@ EVALUATED = {
         ["convert", QRELS, TYPED],
         ["convert", QRELS, "out.csv", "--aggregate", TYPED],
         ["convert", QRELS, "out.csv", "--scale", TYPED],
-        ["convert", QRELS, "out.csv", "--choices", TYPED],
+        ["convert", QRELS, "out.csv", "--labels", TYPED],
     ],
     "judge check": [
         ["judge", "check", QRELS, "--judge-qrels", f"m={MODEL}", A, B],

@@ -250,7 +250,7 @@ def test_choices_with_words_need_their_grades(tmp_path: Path) -> None:
     names = {"query": "search", "document": "sku"}
     with pytest.raises(
         ir.FileFormatError,
-        match='found choice "Good", expected a number; give its grade with labels=',
+        match='found choice "Good", expected a number; if grades are words, give each its number',
     ):
         convert(path, tmp_path / "a.csv", columns=names)
     with pytest.raises(

@@ -373,8 +373,8 @@ def test_kinds_of_an_export_of_label_studio_are_kept_with_its_assessors(tmp_path
         ({"assessors": "mean"}, "assessors=mean: found a run"),
         ({"scale": [0, 1]}, r"scale=\[0, 1\]: found a run"),
         ({"keep_unjudged": True}, "keep_unjudged=True: found a run"),
-        ({"write_queries": "x.tsv"}, "write_queries=x.tsv: found a run"),
-        ({"labels": {"Good": 1.0}}, "labels=Good: found trec, expected tasks of Label Studio"),
+        ({"write_queries": "x.tsv"}, "write_queries=x.tsv: found csv, whose ids may be any"),
+        ({"labels": {"Good": 1.0}}, "labels=Good=1: found TREC lines, expected a format whose"),
     ],
 )
 def test_options_that_change_nothing_are_refused(
@@ -404,12 +404,11 @@ def test_a_choice_without_a_grade_names_the_next_step_in_both_languages(tmp_path
     chosen = {"result": [{"from_name": "grade", "type": "choices", "value": {"choices": ["Good"]}}]}
     path = saved(tmp_path, task(1, annotations=[chosen]))
     with pytest.raises(
-        ir.InputError, match=r"give its grade with labels=\{CHOICE: GRADE\} of convert"
+        ir.InputError, match=r"give each its number: labels=\{'Good': NUMBER, \.\.\.\}"
     ) as caught:
         ir.read_qrels(path, tell=lambda _: None)
-    assert (
-        caught.value.command_hint
-        == "give its grade with `idealrank convert --choices CHOICE=GRADE,...`"
-    )
+    assert caught.value.command_hint.endswith("give each its number: --labels 'Good=NUMBER,...'")
+    qrels = ir.read_qrels(path, labels={"Good": 2}, tell=lambda _: None)
+    assert [qrels[query] for query in qrels.queries] == [{"d1": 2.0}]
     convert(path, tmp_path / "a.csv", labels={"Good": 2})
     assert rows_of(tmp_path / "a.csv")[0]["grade"] == "2"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import idealrank as ir
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]
@@ -178,8 +179,8 @@ ERRORS = [
     (["book.csv", "a.csv", "--scale", "nan"], "--scale nan: expected grades such as 0,1,2,3"),
     (["book.csv", "a.csv", "--scale", "0,inf"], "--scale 0,inf: expected grades such as 0,1,2,3"),
     (
-        ["book.csv", "a.csv", "--choices", "Good"],
-        "--choices Good: expected CHOICE=GRADE,CHOICE=GRADE,...",
+        ["book.csv", "a.csv", "--labels", "Good"],
+        "--labels Good: expected LABEL=GRADE,LABEL=GRADE,..., as in Exact=3,Substitute=2",
     ),
     (["book.csv", "a.csv", "--queries", "no.tsv"], "no.tsv: found no such file"),
     (["-", "a.csv", "--queries", "-"], "found - (standard input) twice"),
@@ -239,7 +240,7 @@ def test_a_number_is_no_other_query(say: Say, tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text(f"query_id,doc_id,grade\n{rows}", encoding="utf-8")
     say("convert", "before.csv", "a.qrels", "--write-queries", "queries.tsv", cwd=tmp_path)
     assert (tmp_path / "a.qrels").read_text() == "q2 0 d1 1\nq3 0 d2 0\n"
-    said = say("convert", "after.csv", "b.qrels", "--write-queries", "queries.tsv", cwd=tmp_path)
+    said = say("convert", "after.csv", "b.qrels", "--write-queries", "others.tsv", cwd=tmp_path)
     assert (said.code, (tmp_path / "b.qrels").exists()) == (2, False)
     assert (
         "found query 'q1' and a query 'red shoes', which is numbered q1, too, expected "
@@ -346,3 +347,52 @@ def test_fields_of_a_document_named_by_the_user_are_not_lost(say: Say, tmp_path:
     assert said.err.splitlines()[-2].startswith(
         "warning: a.json: 1 cell of other columns is left out (_id)"
     )
+
+
+def test_judgments_and_runs_get_the_same_ids_from_one_file(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text(
+        'query,sku,grade\nphone cord,s1,3\nspeaker,s2,2\n"#1 dad mug",s3,1\n'
+    )
+    run = {
+        "#1 dad mug": {"s3": 1, "s1": 2},
+        "new one": {"s1": 1},
+        "phone cord": {"s1": 2, "s2": 1},
+        "speaker": {"s2": 3},
+    }
+    (tmp_path / "plain.json").write_text(json.dumps(run))
+    refused = say("convert", "plain.json", "plain.run", cwd=tmp_path)
+    assert refused.code == 2
+    assert "add --write-queries queries.tsv, the same for judgments and runs" in refused.err
+
+    for names in (("labels.csv", "labels.qrels"), ("plain.json", "plain.run")):
+        said = say("convert", *names, "--write-queries", "queries.tsv", cwd=tmp_path)
+        assert said.code == 0, said.err
+    texts = (tmp_path / "queries.tsv").read_text()
+    assert texts == "q1\tphone cord\nq3\t#1 dad mug\nq2\tnew one\n"
+    text = ir.evaluate(tmp_path / "labels.csv", tmp_path / "plain.json", ["nDCG@10", "RR"])
+    trec = ir.evaluate(tmp_path / "labels.qrels", tmp_path / "plain.run", ["nDCG@10", "RR"])
+    assert trec.mean() == text.mean()
+    assert "found queries" not in said.err
+
+    # Again, in the other order and with nothing new: ids and file stay as they are.
+    before = (tmp_path / "plain.run").read_bytes()
+    said = say("convert", "plain.json", "plain.run", "--write-queries", "queries.tsv", cwd=tmp_path)
+    assert ((tmp_path / "plain.run").read_bytes(), said.code) == (before, 0)
+    assert (tmp_path / "queries.tsv").read_text() == texts
+
+
+def test_ids_of_an_existing_file_of_texts_are_taken(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "topics.jsonl").write_text('{"_id": "17", "text": "speaker"}\n')
+    (tmp_path / "run.json").write_text('{"speaker": {"s1": 1}, "usb hub": {"s2": 1}}')
+    said = say("convert", "run.json", "a.run", "--write-queries", "topics.jsonl", cwd=tmp_path)
+    assert said.code == 0, said.err
+    lines = (tmp_path / "a.run").read_text().splitlines()
+    assert [line.split()[0] for line in lines] == ["17", "q2"]
+    assert (tmp_path / "topics.jsonl").read_text() == (
+        '{"_id": "17", "text": "speaker"}\n{"_id": "q2", "text": "usb hub"}\n'
+    )
+    (tmp_path / "run.json").write_text('{"speaker": {"s1": 1}, "17": {"s2": 1}}')
+    said = say("convert", "run.json", "b.run", "--write-queries", "topics.jsonl", cwd=tmp_path)
+    assert said.code == 2
+    assert "found queries 'speaker' and '17' with one id, 17, expected different ids" in said.err
+    assert not (tmp_path / "b.run").exists()

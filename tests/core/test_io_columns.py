@@ -310,3 +310,30 @@ def test_a_file_with_ranks_and_scores_says_once_which_it_uses(tmp_path: Path, en
     # equal scores are ordered by document, descending
     assert by_score.ranking("u").documents == ["b", "a"]
     assert by_rank.ranking("u").documents == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("header", "query", "document"),
+    [
+        ("query,sku,label", "query", "sku"),
+        ("customer_id,asin,rating", "customer_id", "asin"),
+        ("uid,iid,rating", "uid", "iid"),
+        ("session_id,sku,grade", "session_id", "sku"),
+        # a usual name of an id comes before the names of shops
+        ("query_id,customer_id,doc_id,sku,grade", "query_id", "doc_id"),
+    ],
+)
+def test_names_of_shops_and_logs_are_known(header: str, query: str, document: str) -> None:
+    notes: list[str] = []
+    chosen = choose_columns(header.split(","), "qrels", None, "a.csv", Notes(notes.append))
+    assert (chosen.query, chosen.document) == (query, document)
+    assert notes == [
+        f"a.csv: columns guessed: query={query}, document={document}, grade={chosen.value}"
+    ]
+
+
+def test_a_customer_beside_a_query_is_a_doubt(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("query,customer_id,sku,label\nphone cord,c1,s1,2\n")
+    with pytest.warns(UserWarning, match="customer_id could be the query too"):
+        assert ir.read_qrels(path)["phone cord"] == {"s1": 2.0}

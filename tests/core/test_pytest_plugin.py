@@ -134,6 +134,30 @@ def test_a_gate_without_arguments_reads_the_files_and_columns_of_the_policy(
         session.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(**outcome)
 
 
+def test_labels_of_the_policy_are_grades_of_files_and_of_dataframes(
+    session: pytest.Pytester,
+) -> None:
+    rows = ["need,sku,stars", *(f"{query},x,Exact" for query in _ROWS)]
+    (session.path / "labels.csv").write_text("\n".join(rows), encoding="utf-8")
+    table = """
+    [tool.idealrank.gate]
+    baseline = "main.run"
+    measures = "RR"
+    qrels = "labels.csv"
+    qrels_columns = "query=need,document=sku,grade=stars"
+    labels = "Exact=3,Not relevant=0"
+    run = "{run}.run"
+    """
+    frame = 'polars.read_csv("labels.csv").rename({"need": "query"})'
+    session.makepyfile(
+        f"import polars\ndef test_gate(ranking_gate):\n    ranking_gate()\n"
+        f"def test_frame(ranking_gate):\n    ranking_gate({frame}.rename({{'stars': 'grade'}}))"
+    )
+    for run, outcome in (("same", {"passed": 2}), ("worse", {"failed": 2})):
+        (session.path / "pyproject.toml").write_text(table.format(run=run), encoding="utf-8")
+        session.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(**outcome)
+
+
 def test_columns_of_the_policy_are_not_those_of_a_dataframe(session: pytest.Pytester) -> None:
     """A test that ranks by itself has columns of its own, here the usual names."""
     columns = '[tool.idealrank.gate]\nrun_columns = "query=need,document=page,score=sureness"\n'

@@ -124,8 +124,8 @@ def test_a_list_of_queries_may_have_texts(say: Say, folder: Path) -> None:
     )
     assert said.code == 2
     assert (
-        "words.txt:1: found 3 words, expected the id of a query, or its id, a tab and its text"
-        in said.err
+        "words.txt:1: found 3 words, expected the id of a query, or its id, a tab and its text; "
+        "end an id that has blanks with a tab" in said.err
     )
 
 

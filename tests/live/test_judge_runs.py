@@ -614,13 +614,47 @@ def test_an_id_that_judgments_would_lose_is_refused_before_anything_is_asked(
     }
     with pytest.raises(
         InputError,
-        match=r"pairs.jsonl:1: found query .*, expected an id without blanks, control characters "
-        r"and a leading #",
+        match=r"pairs.jsonl: found query .*, expected an id without blanks, control characters "
+        r"and a leading #, since model.qrels is TREC text; write a table, .* such as model.csv",
     ):
         ir.judge({**config(""), "judge": judge, "pairs": "pairs.jsonl"})
     with pytest.raises(InputError, match="leading #"):
         write_judgments("a.qrels", [(name, "ann", "d1", 1.0)], {"kind": "people"})
     assert not Path("model.qrels.cache.jsonl").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+def test_a_table_of_a_judge_holds_ids_of_any_text(folder: Path, ending: str) -> None:
+    keys = {("phone cord", "s 1"): 1.0, ('#1 "dad", mug ', "a,b"): 0.0}
+    records = [{"query": query, "document": document} for query, document in keys]
+    Path("pairs.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    judge = {
+        "kind": "function",
+        "function": lambda query, document: int("cord" in query),
+        "takes": "ids",
+        "name": "one",
+    }
+    name = f"model.{ending}"
+    configuration = {**config(""), "judge": judge, "pairs": "pairs.jsonl"}
+    for _ in range(2):  # the second run replaces its own table
+        with pytest.warns(UserWarning, match="with blanks at its end"):
+            ir.judge(configuration, name)
+    qrels = ir.read_qrels(name, tell=lambda _: None)
+    assert {key: qrels[key[0]][key[1]] for key in keys} == keys
+    origin = origin_of(name)
+    assert origin is not None
+    assert (origin["kind"], origin["assessors"]) == ("function", ["one"])
+    Path(f"{name}.origin.json").unlink()
+    with pytest.raises(OptionError, match="found a file without its origin"):
+        ir.judge(configuration, name)
+
+
+def test_a_line_break_in_an_id_needs_json_lines(folder: Path) -> None:
+    rows = [("two\nlines", "ann", "d1", 1.0)]
+    with pytest.raises(InputError, match=r"an id on one line; write JSON lines, such as a.jsonl"):
+        write_judgments("a.csv", rows, {"kind": "people"})
+    write_judgments("a.jsonl", rows, {"kind": "people"})
+    assert ir.read_qrels("a.jsonl", tell=lambda _: None)["two\nlines"] == {"d1": 1.0}
 
 
 def test_texts_come_from_the_files_of_queries_and_documents(folder: Path) -> None:

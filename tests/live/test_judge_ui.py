@@ -140,7 +140,8 @@ def test_documents_of_a_pool_that_are_not_sampled_are_not_labelled(folder: Path)
         (["pairs.csv", "-o", "a.qrels", "--double", "2"], "--double"),
         (
             ["blank.csv", "-o", "a.qrels"],
-            "blank.csv:3: found document 'd 2', expected an id without blanks",
+            "blank.csv: found document 'd 2', expected an id without blanks, control characters "
+            "and a leading #, since a.qrels is TREC text",
         ),
     ],
 )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import idealrank as ir
 from idealrank.conversion.targets import TARGETS
 from idealrank.errors import InputError
-from idealrank.io.judgment_files import is_word
+from idealrank.io.judgment_layouts import is_word
 
 WORDS = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=6

@@ -26,6 +26,7 @@ _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 _INSTEAD = {
     "--alpha": ("--level (1 - alpha)",),
     "--assessors": ("--aggregate",),
+    "--choices": ("--labels",),
     "--confidence": ("--level",),
     "--csv": ("--format csv",),
     "--details": ("--more",),
@@ -34,7 +35,6 @@ _INSTEAD = {
     "--json": ("--format json",),
     "--judge": ("--judge-qrels",),
     "--label": ("--rename",),
-    "--labels": ("--choices",),
     "--limit": ("--show",),
     "--metric": ("--measure",),
     "--metrics": ("--measure",),

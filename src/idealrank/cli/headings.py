@@ -8,9 +8,10 @@ import click
 # a heading here are about the question of the command itself, and come first.
 _NAMES = {
     "Input": """
-        --qrels --input-format --columns --run-columns --qrels-columns --group-sizes --labels-are
-        --sampled-negatives --labels-from --weights --cluster --slices --memory --judgments --engine
-        --judge-qrels --query-ids --content --events --click-actions --redact --redact-key
+        --qrels --input-format --columns --run-columns --qrels-columns --labels --group-sizes
+        --labels-are --sampled-negatives --labels-from --weights --cluster --slices --memory
+        --judgments --engine --judge-qrels --query-ids --content --events --click-actions --redact
+        --redact-key
     """,
     "Decision": """
         --test --correction --level --margin --largest-loss --effect --seed --baseline --tolerance

@@ -15,6 +15,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.complaints import Notes
 from idealrank.io.formats.detection import FORMATS_OF
+from idealrank.io.label_grades import parse_labels
 from idealrank.io.read import common_format, read_qrels, read_run
 from idealrank.io.row_parts import Table
 from idealrank.io.sources import open_sources
@@ -35,8 +36,14 @@ class Inputs(NamedTuple):
     # runs; they take precedence over `columns_text`
     qrels_columns_text: str = ""
     run_columns_text: str = ""
+    labels_text: str = ""  # Grades of labels that are words, ``Exact=3,Substitute=2``
     labels_are: LabelKind | None = None
     sampled_negatives: float | None = None
+
+    @property
+    def labels(self) -> dict[str, float]:
+        """Grades of labels that are words."""
+        return parse_labels(self.labels_text)
 
     def format_of(self, table: Table) -> Any:
         """Return the format of judgments or runs; ``"auto"`` if the option names a format that only
@@ -55,13 +62,14 @@ class Inputs(NamedTuple):
             columns |= parse_columns(text, option) if text else {}
         return columns if any(typed.values()) else None
 
-    def with_columns(self, *, qrels: str, run: str) -> "Inputs":
-        """Fill in columns that a policy names; an option that was typed for the same tables
+    def with_columns(self, *, qrels: str, run: str, labels: str = "") -> "Inputs":
+        """Fill in columns and labels that a policy names; an option that was typed for the same
         wins.
         """
+        inputs = self._replace(labels_text=self.labels_text or labels)
         if self.columns_text:  # it names the columns of both
-            return self
-        return self._replace(
+            return inputs
+        return inputs._replace(
             qrels_columns_text=self.qrels_columns_text or qrels,
             run_columns_text=self.run_columns_text or run,
         )
@@ -75,6 +83,7 @@ class Inputs(NamedTuple):
             ("--columns", self.columns_text),
             ("--qrels-columns", self.qrels_columns_text),
             ("--run-columns", self.run_columns_text),
+            ("--labels", self.labels_text),
             ("--group-sizes", self.group),
             ("--labels-are", self.labels_are),
         )
@@ -94,6 +103,7 @@ class Inputs(NamedTuple):
             paths,
             format=self.format_of("qrels"),
             columns=self.columns_of("qrels"),
+            labels=self.labels,
             duplicates=duplicates,
             group=self.group,
             tell=_note,
@@ -117,7 +127,7 @@ class Inputs(NamedTuple):
 
         paths = [path, *self.more_qrels]
         if kind == "qrels_jg":
-            return read_assessors(paths, tell=_note)
+            return read_assessors(paths, labels=self.labels, tell=_note)
         return read_preferences(paths, layout="prefs" if kind == "prefs" else "qrels", tell=_note)
 
     def open_run(self, path: "str | Sequence[str]", name: str, qrels: str) -> Run:
@@ -238,8 +248,10 @@ def gate_inputs(
             "idealrank init writes it"
         )
         raise OptionError(f"found no {key.upper()}, {expected}")
-    columns = inputs.with_columns(qrels=policy.qrels_columns, run=policy.run_columns)
-    return GateInputs(qrels, run, columns)
+    inputs = inputs.with_columns(
+        qrels=policy.qrels_columns, run=policy.run_columns, labels=policy.labels
+    )
+    return GateInputs(qrels, run, inputs)
 
 
 def notes() -> Notes:

@@ -228,6 +228,15 @@ digits: Decorator = click.option(
     "2 to 4; 4 without intervals]",
 )
 
+labels: Decorator = click.option(
+    "--labels",
+    "labels_text",
+    metavar="LABEL=GRADE,...",
+    default="",
+    cls=OnceOption,
+    help="Grades of labels that are words, such as Exact=3,Substitute=2; numbers count as they "
+    "are.",
+)
 _RUN_INPUTS: tuple[Decorator, ...] = (
     click.option(
         "--input-format",
@@ -274,6 +283,7 @@ _INPUTS: tuple[Decorator, ...] = (
         cls=OnceOption,
         help="Columns of judgments; overrides --columns. grade=1 gives every row grade 1.",
     ),
+    labels,
     click.option(
         "--group-sizes",
         "group",
@@ -316,6 +326,7 @@ def inputs(command: Command) -> Command:
         columns_text: str,
         qrels_columns_text: str,
         run_columns_text: str,
+        labels_text: str,
         group: str | None,
         more_qrels: tuple[str, ...],
         labels_are: LabelKind | None,
@@ -333,6 +344,7 @@ def inputs(command: Command) -> Command:
             more_qrels=more_qrels,
             qrels_columns_text=qrels_columns_text,
             run_columns_text=run_columns_text,
+            labels_text=labels_text,
             labels_are=labels_are,
             sampled_negatives=sampled_negatives,
         )

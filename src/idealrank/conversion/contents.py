@@ -9,7 +9,6 @@ from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from idealrank.conversion.record_sheets import ASSESSOR
 from idealrank.conversion.run_rows import RUN_TARGETS
 from idealrank.conversion.targets import TARGETS
 from idealrank.errors import OptionError, shown
@@ -19,6 +18,7 @@ from idealrank.io.formats.detection import FORMATS_OF
 from idealrank.io.record_files import columnar_records
 from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import (
+    ASSESSOR,
     GRADE,
     RANK,
     SCORE,

@@ -21,6 +21,7 @@ from idealrank.conversion.contents import Content, content_of
 from idealrank.conversion.judgment_sheets import SheetOptions, empty_queries, judgment_sheet
 from idealrank.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.conversion.losses import Loss, LossCounter, listed
+from idealrank.conversion.query_numbers import NumberedRun, QueryNumbers
 from idealrank.conversion.record_sheets import FEATURE
 from idealrank.conversion.run_rows import (
     NAMES,
@@ -40,9 +41,11 @@ from idealrank.io.complaints import Notes, refuse
 from idealrank.io.formats.detection import FORMAT_NAMES, FORMATS, detect
 from idealrank.io.judgment_files import kinds_of
 from idealrank.io.judgment_rows import JudgmentSheet
+from idealrank.io.label_grades import labels_text
 from idealrank.io.read import read_part
 from idealrank.io.row_parts import to_run
 from idealrank.io.sources import Source, open_sources
+from idealrank.io.table_columns import label_grades, plain_columns
 from idealrank.io.texts import read_texts
 
 CONTENTS: tuple[str, ...] = ("auto", "judgments", "run")
@@ -139,7 +142,8 @@ class ConversionOptions:
     # queries, documents: Files of texts by id
     queries: str | None = None
     documents: str | None = None
-    write_queries: str | None = None  # File for the texts of the queries
+    # File for the texts of the queries; ids that it has already stay
+    write_queries: str | None = None
     assessors: str = ""
     scale: Sequence[float] = ()
     keep_unjudged: bool = False
@@ -208,13 +212,14 @@ def _check(options: ConversionOptions) -> None:
 
 def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> None:
     """Refuse options that change nothing: their user expects that they do."""
-    if options.sheet.labels and kind != "label-studio":
-        raise OptionError(
-            f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of Label "
-            "Studio, which have choices"
-        )
     kind_name = FORMAT_NAMES.get(kind, kind)  # type: ignore[call-overload]
-    columns = options.sheet.columns
+    labels = label_grades(options.sheet.columns)
+    if labels and kind in _FIXED:
+        raise OptionError(
+            f"labels={labels_text(labels)}: found {kind_name}, expected a format whose grades can "
+            "be words: CSV, JSON, Parquet, Arrow or Label Studio"
+        )
+    columns = plain_columns(options.sheet.columns)
     if columns and kind in _FIXED:
         column_text: Any = list(columns)
         if isinstance(columns, Mapping):
@@ -228,11 +233,11 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
         return
     of_judgments = {
         "assessors": options.assessors,
+        "labels": labels_text(labels),
         "scale": list(options.scale),
         "keep_unjudged": options.keep_unjudged,
         "queries": options.queries,
         "documents": options.documents,
-        "write_queries": options.write_queries,
     }
     for name, value in of_judgments.items():
         if value:
@@ -319,12 +324,14 @@ def _convert_judgments(
     notes: Notes,
 ) -> Conversion:
     losses = LossCounter()
+    numbers = QueryNumbers.of_file(options.write_queries)
     judgment_options = JudgmentOptions(
         queries=_texts(options.queries),
         documents=_texts(options.documents),
         assessors=options.assessors,
         scale=frozenset(options.scale),
         number_queries=options.write_queries is not None,
+        numbers=numbers,
         keep_unjudged=options.keep_unjudged,
         name=options.name or _stem(file.path),
     )
@@ -350,7 +357,7 @@ def _convert_judgments(
         if options.strict and losses.losses():
             raise _refused(file.path, target_format, losses.losses())
         if options.write_queries:
-            _write_queries(fitted_rows.query_texts, options.write_queries)
+            _write_queries(fitted_rows.query_texts, options.write_queries, numbers)
     return Conversion(
         source=file.path,
         target=target,
@@ -380,7 +387,15 @@ def _convert_run(
     name = options.name or _stem(file.path)
     run = _read_run(file=file, kind=kind, options=options, notes=notes, name=name, losses=losses)
     counts = _RunCounts()
-    rows = counts.counted(rows_of_run(run))
+    if options.write_queries is not None and target_format != "trec":
+        raise OptionError(
+            f"write_queries={options.write_queries}: found {target_format}, whose ids may be any "
+            "text, expected trec"
+        )
+    numbers = QueryNumbers.of_file(options.write_queries)
+    numbered = NumberedRun(numbers)
+    rows = rows_of_run(run) if options.write_queries is None else numbered.rows(rows_of_run(run))
+    rows = counts.counted(rows)
     writer = RUN_TARGETS[target_format]
     with _output(target) as output:
         if writer is not None:
@@ -392,6 +407,8 @@ def _convert_run(
         lose_columns(file, kind, target_format, options.sheet.columns, losses)
         if options.strict and losses.losses():
             raise _refused(file.path, target_format, losses.losses())
+        if options.write_queries:
+            _write_queries(numbered.texts, options.write_queries, numbers)
         counts.repeats.tell(file.path, notes)
     return Conversion(
         source=file.path,
@@ -542,8 +559,14 @@ def _text_or_null(value: Any) -> str | None:
     return None if value is None or value == "" else str(cell_text(value))
 
 
-def _write_queries(texts: Mapping[str, str], path: str) -> None:
-    """Texts by id: JSON lines as BEIR has them, or lines ``ID<tab>TEXT``."""
+def _write_queries(texts: Mapping[str, str], path: str, numbers: QueryNumbers) -> None:
+    """Texts by id, below those that the file has already: JSON lines as BEIR has them, or lines
+    ``ID<tab>TEXT``.
+    """
+    new_texts = {query: text for query, text in texts.items() if query not in numbers.texts}
+    all_texts = numbers.texts | new_texts
+    if numbers.texts and not new_texts:
+        return
     import json  # noqa: PLC0415  (few conversions write texts)
 
     is_json = PurePath(path).suffix.lower() in (".jsonl", ".ndjson")
@@ -554,4 +577,4 @@ def _write_queries(texts: Mapping[str, str], path: str) -> None:
         return f"{query}\t{' '.join(text.split())}\n"
 
     with _output(path) as file:
-        _write_text((line(query, text) for query, text in texts.items()), file)
+        _write_text((line(query, text) for query, text in all_texts.items()), file)

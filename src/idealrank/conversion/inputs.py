@@ -8,7 +8,8 @@ from os import PathLike, fspath
 from idealrank.conversion.files import Conversion, ConversionOptions, convert_file
 from idealrank.conversion.judgment_sheets import SheetOptions
 from idealrank.io.complaints import Notes, Tell
-from idealrank.io.table_columns import Columns
+from idealrank.io.label_grades import checked_labels
+from idealrank.io.table_columns import Columns, with_labels
 
 
 def convert(
@@ -57,7 +58,8 @@ def convert(
     write_queries : path, optional
         File for the texts of the queries: lines ``ID<tab>TEXT``, or JSON lines as in BEIR. Queries
         that are named by their text get the ids ``q1``, ``q2``, ..., as do ids with blanks if the
-        target cannot hold them.
+        target cannot hold them. If the file exists, its queries keep their ids, and new ones are
+        added: with the same file, judgments and runs get the same ids.
     assessors : str
         ``"mean"``, ``"median"``, ``"majority"``, ``"lowest"`` or ``"highest"`` makes one grade of
         several for formats without assessors; the name of an assessor keeps only that assessor's
@@ -65,7 +67,7 @@ def convert(
     scale : sequence of float
         Grades that the target knows; others are left out and counted.
     labels : mapping of str to float, optional
-        Grades of choices in Label Studio that are no numbers.
+        Grades of labels that are words, as for `read_qrels`.
     columns : mapping or sequence, optional
         As for `read_qrels`; in Label Studio, ``query`` and ``document`` name fields of the data,
         and ``grade`` the control.
@@ -116,7 +118,7 @@ def convert(
         source_format=source_format,
         target_format=target_format,
         content=content,
-        sheet=SheetOptions(columns, labels or {}, group),
+        sheet=SheetOptions(with_labels(columns, checked_labels(labels)), group),
         queries=_text(queries),
         documents=_text(documents),
         write_queries=_text(write_queries),

@@ -3,7 +3,7 @@ features.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from idealrank.conversion.letor_sheets import letor_sheet
 from idealrank.conversion.record_sheets import (
@@ -13,7 +13,7 @@ from idealrank.conversion.record_sheets import (
     table_sheet,
 )
 from idealrank.io.complaints import Notes, refuse
-from idealrank.io.formats.label_studio import LabelStudioFields, label_studio_sheet
+from idealrank.io.formats.label_studio import fields_of, label_studio_sheet
 from idealrank.io.formats.nested import as_records, load
 from idealrank.io.formats.opensearch import opensearch_sheet, ubi_sheet
 from idealrank.io.formats.preferences import assessor_sheet
@@ -34,9 +34,9 @@ _NO_ITERATION = (b"0", b"Q0")  # second columns that say nothing
 class SheetOptions:
     """Options of reading a file."""
 
-    columns: Columns = None  # Names of columns, or of Label Studio's fields and control
-    # Grades of choices of Label Studio that are no numbers
-    labels: Mapping[str, float] = field(default_factory=dict)
+    # Names of columns, or of Label Studio's fields and control, and the grades of labels that are
+    # words
+    columns: Columns = None
     group: AnyPath | None = None  # Group sizes of a LETOR file
 
 
@@ -137,15 +137,7 @@ def _second_field(line: bytes) -> bytes:
 
 
 def _label_studio(reading: _Reading) -> JudgmentSheet:
-    columns = reading.options.columns
-    name_of_role = dict(columns) if isinstance(columns, Mapping) else {}
-    fields = LabelStudioFields(
-        query=name_of_role.get("query", ""),
-        document=name_of_role.get("document", ""),
-        control=name_of_role.get("grade", ""),
-        labels=reading.options.labels,
-    )
-    return label_studio_sheet(reading.source, refuse, fields)
+    return label_studio_sheet(reading.source, refuse, fields_of(reading.options.columns))
 
 
 def _array(reading: _Reading) -> JudgmentSheet:

@@ -4,7 +4,6 @@ what is lost is counted.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from math import floor, nan
 from statistics import fmean
 
@@ -12,10 +11,11 @@ import numpy as np
 
 from idealrank._features import offered
 from idealrank.conversion.losses import LossCounter
+from idealrank.conversion.query_numbers import QueryNumbers
 from idealrank.conversion.targets import TARGETS, RowLayout, Target
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.io.judgment_files import is_word
+from idealrank.io.judgment_layouts import is_word
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet
 
 POLICIES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
@@ -29,8 +29,6 @@ POLICIES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 and of the two in the middle, the lower one counts.
 """
 _BATCH = 1 << 10  # documents whose grades are combined at once
-
-_NUMBERED = "q"  # beginning of the id of a numbered query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +45,7 @@ class JudgmentOptions:
     # Queries that are named by their text get ids ``q1``, ``q2``, ..., as do ids that the target
     # cannot hold, and all texts are handed on
     number_queries: bool = False
+    numbers: QueryNumbers = field(default_factory=QueryNumbers)  # Ids that queries have already
     keep_unjudged: bool = False  # Keep rows without a grade in formats that do so on request
     name: str = "judgments"  # Name of the collection, for formats that have one
 
@@ -273,13 +272,17 @@ class _Fitting:
     def _name(self, row: JudgmentRow) -> str:
         if self._target.query == "text":
             return row.query_text or row.query
-        is_text = row.query == (row.query_text or row.query) and self._sheet.texts_are_ids
-        needs_number = is_text or (self._target.query == "word" and not is_word(row.query))
-        if not self._options.number_queries or not needs_number:
+        if not self._options.number_queries:
             return row.query
-        # A query of the file may be called q7 itself: pass over taken names.
-        names = (f"{_NUMBERED}{number}" for number in count(len(self._ids) + 1))
-        return next(name for name in names if name not in self._query_of_name)
+        is_text = row.query == (row.query_text or row.query) and self._sheet.texts_are_ids
+        needs_word = self._target.query == "word"
+        numbers = self._options.numbers
+        known = numbers.known(row.query) if is_text or needs_word else None
+        if known is not None:
+            return known
+        if not is_text and (not needs_word or is_word(row.query)):
+            return row.query
+        return numbers.new(len(self._ids) + 1, self._query_of_name)
 
     def _shared_name(self, name: str, first: str, second: str) -> InputError:
         """Two queries that the format would call the same."""

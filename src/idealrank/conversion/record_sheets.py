@@ -9,18 +9,25 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from idealrank.errors import InputError
-from idealrank.io.checked_cells import check_id, check_number, describe_value, parse_number, shown
+from idealrank.io.checked_cells import (
+    Fault,
+    check_id,
+    check_number,
+    describe_value,
+    parse_number,
+    shown,
+    word_fault,
+)
 from idealrank.io.complaints import Complain, Complaint, Notes, refuse
 from idealrank.io.formats.delimited import named_batches, sniff_delimiter
 from idealrank.io.formats.nested import as_records, broken, load
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, valid_text
+from idealrank.io.label_grades import grade_of
 from idealrank.io.record_files import columnar_records
 from idealrank.io.row_parts import Place
 from idealrank.io.sources import Source
-from idealrank.io.table_columns import Chosen, Columns, choose_columns, plain
+from idealrank.io.table_columns import ASSESSOR, Chosen, Columns, choose_columns, plain
 
-ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "username", "email")
-"""Usual names of the column of assessors, without case and punctuation."""
 _QUERY_TEXT = ("querytext", "query")
 _TEXT = ("documenttext", "text")
 _DIGITS = 18  # of the number of a feature, at most
@@ -276,15 +283,14 @@ def _row(record: _Record, roles: _Roles, complain: Complain) -> JudgmentRow | No
     # A check gives the value, or the kind of complaint, what was found, and what was expected.
     query = check_id(fields[chosen.query])
     document = check_id(fields[chosen.document])
-    grade = _grade(fields.get(chosen.value)) if chosen.value else 1.0
+    grade = _grade(fields.get(chosen.value), chosen.labels) if chosen.value else 1.0
     for checked, name in (
         (query, chosen.query),
         (document, chosen.document),
         (grade, chosen.value),
     ):
         if isinstance(checked, tuple):
-            kind, content, expected = checked
-            complain(Complaint(kind, *place, f"{content} in column {name!r}", expected))
+            complain(checked.at(place, f" in column {name!r}"))
             return None
 
     for name, expected in (
@@ -325,15 +331,13 @@ def _row(record: _Record, roles: _Roles, complain: Complain) -> JudgmentRow | No
     )
 
 
-def _grade(value: Any) -> "float | tuple[str, str, str] | None":
-    """A grade of a cell or of a field; None if it is blank."""
-    if value is None:
+def _grade(value: Any, labels: Mapping[str, float] | None = None) -> float | Fault | None:
+    """A grade of a cell or of a field, a number or a label; None if it is blank."""
+    if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    if isinstance(value, str):
-        if not value.strip():
-            return None
-        number = parse_number(value)
-        if number is None:
-            return "number", f"{shown(value)} as grade", "a number, or a blank if unjudged"
-        return check_number(number, "qrels")
-    return check_number(value, "qrels")
+    grade = grade_of(value, labels or {})
+    number = parse_number(grade) if isinstance(grade, str) else grade
+    if number is None:
+        fault = word_fault(value, "qrels", labels or {})
+        return fault._replace(expected=f"{fault.expected}, or a blank if unjudged")
+    return check_number(number, "qrels")

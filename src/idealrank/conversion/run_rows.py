@@ -17,13 +17,27 @@ from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.formats.nested import as_records, load
 from idealrank.io.formats.responses import lose_fields
 from idealrank.io.formats.trec import tag_of
-from idealrank.io.judgment_files import is_word, number
+from idealrank.io.judgment_files import number
+from idealrank.io.judgment_layouts import is_word
 from idealrank.io.record_files import columnar_records
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import RANK, Columns, choose_columns, plain
 
 NAMES: tuple[str, ...] = ("query_id", "doc_id", "score")
 """Columns of a table."""
+
+
+_CARRIED = "use a format such as csv or jsonl"
+# The next step for an id that TREC lines cannot hold.
+_OTHER_FORMAT: Mapping[str, Mapping[str, str]] = {
+    "query": {
+        "hint": "name a file for the texts with write_queries=, the same for judgments and runs, "
+        f"and the queries are numbered; or {_CARRIED}",
+        "command_hint": "add --write-queries queries.tsv, the same for judgments and runs, and the "
+        f"queries are numbered; or {_CARRIED}",
+    },
+    "document": {"hint": _CARRIED},
+}
 
 
 class RunRow(NamedTuple):
@@ -66,7 +80,7 @@ def _trec(rows: Iterable[RunRow], name: str) -> Iterator[str]:
                 raise InputError(
                     f"found {kind} {shown(repr(text))}, expected an id without blanks, control "
                     "characters and a leading #, since TREC separates fields by blanks",
-                    hint="use a format such as csv or jsonl",
+                    **_OTHER_FORMAT[kind],
                 )
         yield f"{row.query} Q0 {row.document} {row.rank} {number(row.score)} {tag}\n"
 

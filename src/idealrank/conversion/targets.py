@@ -16,7 +16,8 @@ from idealrank.conversion.record_sheets import FEATURE
 from idealrank.errors import InputError, shown
 from idealrank.io.formats.detection import sniff
 from idealrank.io.formats.rre import PLACEHOLDERS
-from idealrank.io.judgment_files import is_word, number
+from idealrank.io.judgment_files import number
+from idealrank.io.judgment_layouts import is_word
 from idealrank.io.judgment_rows import JudgmentRow
 from idealrank.io.table_columns import plain
 

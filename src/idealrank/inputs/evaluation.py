@@ -25,6 +25,7 @@ from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.complaints import Tell
+from idealrank.io.label_grades import checked_labels, graded
 from idealrank.io.matrices import (
     is_id_matrix,
     is_sparse,
@@ -60,23 +61,25 @@ def to_qrels(
     *,
     duplicates: QrelsDuplicates = "error",
     columns: Columns = None,
+    labels: Mapping[str, float] | None = None,
     tell: Tell | None = None,
 ) -> Qrels:
     """Make judgments of a path, a mapping ``{query: {document: grade}}`` or ``{query: [document,
-    ...]}``, a dataframe, a sparse matrix, or `Qrels`.
+    ...]}``, a dataframe, a sparse matrix, or `Qrels`; `labels` has the grades of labels that are
+    words.
 
     A pandas Series of lists by query counts as their mapping.
     """
     if isinstance(qrels, Qrels):
         return qrels
     if isinstance(qrels, Mapping):
-        return Qrels(qrels)
+        return Qrels(graded(qrels, checked_labels(labels)) if labels else qrels)
     if holds_lists(qrels):
         return Qrels(by_query(qrels, "qrels"))
     if is_sparse(qrels):
         return qrels_of_sparse(qrels, duplicates)
     if isinstance(qrels, (str, PathLike)) or _is_paths(qrels) or is_frame(qrels):
-        return read_qrels(qrels, duplicates=duplicates, columns=columns, tell=tell)
+        return read_qrels(qrels, duplicates=duplicates, columns=columns, labels=labels, tell=tell)
     hint = _NO_IDS if is_array(qrels) else ""
     raise InputError(
         f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or "
@@ -85,10 +88,15 @@ def to_qrels(
 
 
 def to_judgments(
-    table: AnyTable, duplicates: QrelsDuplicates, columns: Columns = None
+    table: AnyTable,
+    duplicates: QrelsDuplicates,
+    columns: Columns = None,
+    labels: Mapping[str, float] | None = None,
 ) -> Judgments:
     """Return judgments of any kind that are read already, or read them as `to_qrels` does."""
-    return table if is_judgments(table) else to_qrels(table, duplicates=duplicates, columns=columns)
+    if is_judgments(table):
+        return table
+    return to_qrels(table, duplicates=duplicates, columns=columns, labels=labels)
 
 
 def with_labels(
@@ -282,6 +290,7 @@ def evaluate(
     columns: Columns = None,
     qrels_columns: Columns = None,
     run_columns: Columns = None,
+    labels: Mapping[str, float] | None = None,
     group: Any = None,
     offsets: Any = None,
     qid: Any = None,
@@ -317,6 +326,8 @@ def evaluate(
     columns, qrels_columns, run_columns : mapping or sequence, optional
         Column names of files and dataframes, as in `read_qrels` and `read_run`: of both tables, of
         the judgments, of the run. The specific ones take precedence.
+    labels : mapping of str to float, optional
+        Grades of labels that are words, as in `read_qrels`: ``{"Exact": 3, "Substitute": 2}``.
     group, offsets, qid, mask, padding
         For arrays: grouping of items into lists, see `Lists.from_arrays`.
     max_documents : int, optional
@@ -371,6 +382,11 @@ def evaluate(
     of_qrels = qrels_columns or columns
     of_run = run_columns or columns
     _refuse_columns(qrels, run, columns, qrels_columns, run_columns)
+    if labels and (is_array(qrels) or is_judgments(qrels)):
+        raise OptionError(
+            f"labels: found {type(qrels).__name__}, whose grades are numbers, expected a file, a "
+            "mapping or a dataframe"
+        )
     if is_array(qrels) and is_array(run):
         if labels_are is not None or sampled_negatives is not None:
             raise OptionError(
@@ -401,7 +417,9 @@ def evaluate(
     results = None
     if not is_streamed:
         results = to_run(run, name=name, columns=of_run, judgments=qrels)
-    judgments = to_judgments(qrels, "error" if duplicates == "twice" else duplicates, of_qrels)
+    judgments = to_judgments(
+        qrels, "error" if duplicates == "twice" else duplicates, of_qrels, labels
+    )
     judgments = with_labels(judgments, labels_are, sampled_negatives)
     if results is None:
         results = to_streamed_run(

@@ -17,6 +17,7 @@ from idealrank.inputs.evaluation import to_qrels, to_run, warn_of_doubt
 from idealrank.inputs.gate import GateRequest, settled
 from idealrank.inputs.gate_jobs import GateJob, Result
 from idealrank.io.gate_files.gate_policies import TABLE, PolicyFile, find_policy
+from idealrank.io.label_grades import parse_labels
 from idealrank.io.table_columns import Columns, parse_columns
 from idealrank.reports.table.text import harmless, one_line
 from idealrank.reports.views.comparison.verdicts import mark
@@ -58,6 +59,7 @@ def ask(
             given_run=_table_or_policy(run, "run", policy, root),
             convention=gate_request.convention,
             columns=_columns(policy),
+            labels=parse_labels(policy.labels),
         )
         judge = None if judge_qrels is None else caller.judgments(_from_root(judge_qrels, root))
         work = GateJob(asked=gate_request, caller=caller, judge=judge)
@@ -133,6 +135,7 @@ class _TestCaller:
     given_run: Any
     convention: Convention
     columns: Mapping[str, Columns]
+    labels: Mapping[str, float]  # Grades of labels that are words
 
     missing_baseline = "`pytest --update-ranking-baseline` makes it from the tested run"
     tell = None
@@ -145,7 +148,12 @@ class _TestCaller:
         duplicates = self.convention.alignment.duplicates
         if duplicates == "twice":  # a rule for runs alone
             duplicates = "error"
-        return to_qrels(table, duplicates=duplicates, columns=self._columns_of("qrels", table))
+        return to_qrels(
+            table,
+            duplicates=duplicates,
+            columns=self._columns_of("qrels", table),
+            labels=self.labels,
+        )
 
     def open_run(self) -> Run:
         columns = self._columns_of("run", self.given_run)

@@ -6,8 +6,9 @@ Text is taken as a whole where all is well, and cell by cell where it is not.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from idealrank.data.problems import EXPECTED, first_lost, is_large, is_lost, quoted
 from idealrank.data.types import FloatArray, IntArray, encode_id
 from idealrank.io.complaints import Complain, Complaint, Notes
+from idealrank.io.label_grades import grade_of, label_advice, spelled_grades
 from idealrank.io.row_parts import Place, Table
 from idealrank.io.table_columns import Chosen
 
@@ -57,6 +59,7 @@ def parse_numbers(texts: Sequence[str]) -> FloatArray | None:
 # A line break inside an id is nearly always a stray quotation mark that swallowed the next lines.
 _BREAK = re.compile(r"[\r\n\0]")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+_NO_LABELS: Mapping[str, float] = MappingProxyType({})
 _BLANK_END = re.compile(r"\A\s|\s\Z")
 
 
@@ -102,6 +105,8 @@ class CellChecker:
                 )
             elif " " in text or "\t" in text or not text.isascii():
                 self._count_blank_ends(ids, lines)
+        if self._chosen.labels:
+            texts = spelled_grades(texts, self._chosen.labels)
         values = parse_numbers(texts)
         if (
             values is None
@@ -148,15 +153,7 @@ class CellChecker:
         number = parse_number(text)
         noun = "grade" if self._finite else "score"
         if number is None:
-            problem = f"{shown(text)} as {noun}" if text.strip() else f"no {noun}"
-            hint = "write decimals with a point" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
-            self._bad(
-                "number" if text.strip() else "null",
-                line,
-                f"{problem} in column {self._chosen.value!r}",
-                "a number",
-                hint,
-            )
+            self._complain(self._no_number(text, noun, line))
             return None
         if math.isnan(number):
             problem = f"{noun} {shown(text)}"
@@ -171,6 +168,20 @@ class CellChecker:
             self._bad("whole", line, problem, EXPECTED)
             return None
         return number
+
+    def _no_number(self, text: str, noun: str, line: int) -> Complaint:
+        """The complaint about a cell that is no number: an empty one, or a word."""
+        fault = Fault("null", f"no {noun}", "a number")
+        if _DECIMAL_COMMA.fullmatch(text.strip()):
+            fault = Fault(
+                kind="number",
+                problem=f"{shown(text)} as {noun}",
+                expected="a number",
+                hint="write decimals with a point",
+            )
+        elif text.strip():
+            fault = word_fault(text, "qrels" if self._finite else "run", self._chosen.labels)
+        return fault.at((self._path, line), f" in column {self._chosen.value!r}")
 
     def _bad(self, kind: str, line: int, problem: str, expected: str, hint: str = "") -> None:
         self._complain(
@@ -191,10 +202,28 @@ class Fault(NamedTuple):
     kind: str
     problem: str
     expected: str
+    hint: str = ""
+    command_hint: str = ""
 
     def at(self, place: Place, where: str = "") -> Complaint:
         """Return the complaint about a value at a place; `where` ends the problem."""
-        return Complaint(self.kind, *place, self.problem + where, self.expected)
+        path, line = place
+        return Complaint(
+            kind=self.kind,
+            path=path,
+            line=line,
+            found=self.problem + where,
+            expected=self.expected,
+            hint=self.hint,
+            command_hint=self.command_hint,
+        )
+
+
+def word_fault(word: str, table: Table, labels: Mapping[str, float] = _NO_LABELS) -> Fault:
+    """Return the fault of a word where a grade or a score should be."""
+    if table == "run":
+        return Fault("number", f"{shown(word)} as score", "a number")
+    return Fault("number", f"{shown(word)} as grade", *label_advice(word, labels))
 
 
 def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) -> bool:
@@ -224,15 +253,20 @@ def all_ids(ids: Sequence[Any]) -> bool:
     return "" not in ids
 
 
-def check_number(value: Any, table: Table, *, booleans: bool = False) -> float | Fault:
+def check_number(
+    value: Any, table: Table, *, booleans: bool = False, labels: Mapping[str, float] = _NO_LABELS
+) -> float | Fault:
     """Return a value as a number, or what is wrong with it; columns of dataframes may hold
-    booleans, JSON may not.
+    booleans, JSON may not. A text that is a label counts as its grade.
     """
     noun = "grade" if table == "qrels" else "score"
+    value = grade_of(value, labels)
+    if isinstance(value, str):
+        return word_fault(value, table, labels)
     if _is_null(value):
         return Fault("null", f"null as {noun}", "a number")
     if (
-        isinstance(value, str | bytes)
+        isinstance(value, bytes)
         or not hasattr(type(value), "__float__")
         or (isinstance(value, bool) and not booleans)
     ):

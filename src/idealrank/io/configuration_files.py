@@ -12,10 +12,11 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import Any
 
-from idealrank._keys import files_in
+from idealrank import _keys
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
+from idealrank.io.label_grades import parse_labels
 
 _LARGEST_FILE = 1 << 22  # bytes; people write smaller ones by hand, and data are larger
 _MOST_VALUES = 1 << 20  # with each alias of YAML counted as what it stands for
@@ -45,7 +46,7 @@ def require_files(keys: type, section: Section, *, but: Collection[str] = ()) ->
     """Refuse a key that names a file that does not exist, or a folder, before anything is read;
     the keys in `but`, with their sections and dots, are not used.
     """
-    for holder, name in files_in(keys, section):
+    for holder, name in _keys.files_in(keys, section):
         place = f"{holder.name}.{name}" if holder.name else name
         path = holder.given[name]
         if place in but or path == "-":
@@ -221,3 +222,20 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
                 f"aliases repeat what they stand for"
             )
     return counted[id(value)]
+
+
+def labels_key() -> Any:
+    """Declare the key of grades of labels that are words, as the option takes them."""
+    return _keys.text(
+        "Grades of labels that are words, such as `Exact=3,Substitute=2`.",
+        "",
+        words="LABEL=GRADE,LABEL=GRADE,..., with words as labels",
+        is_valid=_are_labels,
+    )
+
+
+def _are_labels(labels: str) -> bool:
+    try:
+        return bool(parse_labels(labels))
+    except OptionError:  # it speaks of an option; the reader of the section names the key
+        return False

@@ -349,7 +349,10 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
 
     values = columns[chosen.value] if chosen.value else [1.0] * len(frame)
     if not all_numbers(values, table, booleans=True):
-        values = checked(chosen.value, lambda value: check_number(value, table, booleans=True))
+        values = checked(
+            chosen.value,
+            lambda value: check_number(value, table, booleans=True, labels=chosen.labels),
+        )
     queries, documents = (pack(checked(name, check_id)) for name in (chosen.query, chosen.document))
     numbers = np.array(values, np.float64)
     if chosen.by_rank:

@@ -17,11 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from idealrank._files import write_bytes
-from idealrank.errors import FileFormatError, OptionError, shown
+from idealrank.errors import OptionError, shown
 from idealrank.io.complaints import Notes
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.formats.label_studio import label_studio_kinds
 from idealrank.io.formats.nested import as_records, load
+from idealrank.io.judgment_layouts import (
+    WrittenJudgment,
+    layout_head,
+    layout_line,
+    table_ending,
+)
 from idealrank.io.record_files import columnar_records, frame_records, line_records
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Columns
@@ -113,73 +119,89 @@ def assessor_text(name: str) -> str:
     return "_".join(name.split()) or "unknown"
 
 
-def is_word(name: str) -> bool:
-    """Return whether a line of fields that blanks separate can hold an id, even as its first
-    field.
-    """
-    if not name or name.startswith("#"):
-        return False
-    return not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
+def origin_path(path: str | Path) -> str:
+    """Return the file of the origin that belongs to a table of judgments."""
+    return f"{path}.origin.json"
 
 
-def check_ids(path: str, query: str, document: str, line: int = 0) -> None:
-    """Refuse ids that TREC judgments cannot hold: readers take a line that begins with # for a
-    comment.
-    """
-    for kind, text in (("query", query), ("document", document)):
-        if not is_word(text):
-            expected = (
-                "an id without blanks, control characters and a leading #, as TREC judgments need "
-                "it"
-            )
-            raise FileFormatError(path, line, f"{kind} {shown(repr(text))}", expected)
+def origin_files(path: str) -> tuple[str, ...]:
+    """Return the files beside judgments that hold their origin: one for a table, else none."""
+    return (origin_path(path),) if table_ending(path) else ()
 
 
 def write_judgments(
     path: str, rows: Iterable[tuple[str, str, str, float]], provenance: Mapping[str, Any]
 ) -> None:
-    """Write qrels, whole or not at all."""
-    write_judgment_lines(path, [judgment_line(*row, path=path) for row in rows], provenance)
+    """Write judgments, whole or not at all."""
+    kind = str(provenance.get("kind", ""))
+    lines = [judgment_line(*row, path=path, kind=kind) for row in rows]
+    write_judgment_lines(path, lines, provenance)
 
 
 def judgment_line(
-    query: str, assessor: str, document: str, grade: float, *, path: str = "judgments"
+    query: str,
+    assessor: str,
+    document: str,
+    grade: float,
+    *,
+    path: str = "judgments",
+    kind: str = "people",
 ) -> str:
-    r"""Return the line of a judgment."""
-    check_ids(path, query, document)
-    return f"{query} {assessor_text(assessor)} {document} {grade_text(grade)}\n"
+    r"""Return the line of a judgment in a file."""
+    judgment = WrittenJudgment(
+        query=query,
+        assessor=assessor_text(assessor),
+        document=document,
+        grade=grade_text(grade),
+        kind=kind,
+    )
+    return layout_line(path, judgment)
 
 
 def write_judgment_lines(path: str, lines: Iterable[str], provenance: Mapping[str, Any]) -> None:
-    """Write lines of `judgment_line` below their origin, whole or not at all."""
+    """Write lines of `judgment_line`, whole or not at all, with their origin: above TREC lines, and
+    in a file beside a table, which would be no table with it.
+    """
     origin = {"idealrank": __version__, **provenance}
-    head = json.dumps(origin, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020")
-    text = "".join([ORIGIN_MARK, head, "\n", *lines])
+    if table_ending(path):
+        content = json.dumps(origin, ensure_ascii=True, indent=1)
+        write_bytes([content.encode(), b"\n"], origin_path(path))
+        head = layout_head(path)
+    else:
+        content = json.dumps(origin, ensure_ascii=True, separators=(",", ":"))
+        head = "".join([ORIGIN_MARK, content.replace(" ", "\\u0020"), "\n"])
+    text = "".join([head, *lines])
     write_bytes([text.encode("utf-8", "surrogateescape")], path)
 
 
 def origin_of(path: str | Path) -> Mapping[str, Any] | None:
-    """Return the provenance at the top of a file of judgments; None if it has none.
+    """Return the provenance at the top of a file of judgments, or beside a table of them; None if
+    it has none.
 
     Examples
     --------
     >>> origin_of("no-such-file") is None
     True
     """
+    is_table = bool(table_ending(str(path)))
     try:
-        with Path(path).open("rb") as file:
-            line = file.readline(_LONGEST_LINE)
+        with Path(origin_path(path) if is_table else path).open("rb") as file:
+            content = file.read(_LONGEST_LINE) if is_table else file.readline(_LONGEST_LINE)
     except (OSError, ValueError):
         return None
-    return origin_in(line)
+    return _origin(content) if is_table else origin_in(content)
 
 
 def origin_in(line: bytes) -> Mapping[str, Any] | None:
     """Return the provenance that a line holds; None if it holds none."""
     if not line.startswith(ORIGIN_MARK.encode()):
         return None
+    return _origin(line[len(ORIGIN_MARK) :])
+
+
+def _origin(content: bytes) -> Mapping[str, Any] | None:
     try:
-        origin = json.loads(line[len(ORIGIN_MARK) :])
+        origin = json.loads(content)
     except ValueError:
         return None
     return origin if isinstance(origin, dict) else None

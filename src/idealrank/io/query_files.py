@@ -287,6 +287,7 @@ def read_query_ids(path: Paths, *, tell: Tell | None = None) -> list[str]:
                     number,
                     f"{len(words)} words",
                     "the id of a query, or its id, a tab and its text",
+                    "end an id that has blanks with a tab",
                 )
             if words:
                 query = decode_id(words[0])

@@ -1,6 +1,6 @@
 """Reading judgments and runs from files and streams of any supported format."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -13,9 +13,10 @@ from idealrank.errors import InputError
 from idealrank.io.complaints import Complain, Notes, Tell, refuse
 from idealrank.io.formats.detection import Format, FormatChoice, detect, sniff_json
 from idealrank.io.formats.trec import read_trec_qrels, read_trec_run
+from idealrank.io.label_grades import checked_labels
 from idealrank.io.row_parts import Blocks, Rows, Table, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Paths, Source, open_sources
-from idealrank.io.table_columns import Columns, names_lists
+from idealrank.io.table_columns import Columns, names_lists, with_labels
 
 _Reader: TypeAlias = Callable[[Source, Table, Columns, Notes, Complain], Rows | Blocks]
 # Format -> module and function; loaded when first needed, so that TREC files do not pay for the
@@ -51,6 +52,7 @@ def read_qrels(
     *,
     format: FormatChoice = "auto",  # noqa: A002  (the word every reader of files uses)
     columns: Columns = None,
+    labels: Mapping[str, float] | None = None,
     duplicates: QrelsDuplicates = "error",
     group: AnyPath | None = None,
     tell: Tell | None = None,
@@ -71,6 +73,9 @@ def read_qrels(
     columns : mapping or sequence, optional
         For columns, records and dataframes: ``{"query": ..., "document": ..., "grade": ...}`` or
         the three names; guessed by default. A path such as ``"hits[].id"`` goes through a list.
+    labels : mapping of str to float, optional
+        Grades of labels that are words, such as ``{"Exact": 3, "Substitute": 2}``, in columns,
+        records, dataframes and choices of Label Studio; numbers count as they are.
     duplicates : {"error", "first", "last", "best"}
         Treatment of a document judged twice for a query.
     group : path, optional
@@ -99,7 +104,12 @@ def read_qrels(
     >>> _ = path.write_text("q1 0 d1 2\nq1 0 d2 0\n")
     >>> read_qrels(path)["q1"]
     {'d1': 2.0, 'd2': 0.0}
+    >>> words = pathlib.Path(tempfile.mkdtemp(), "a.csv")
+    >>> _ = words.write_text("query,sku,label\nred shoes,s1,Exact\nred shoes,s2,0\n")
+    >>> read_qrels(words, labels={"Exact": 3}, tell=lambda guess: None)["red shoes"]
+    {'s1': 3.0, 's2': 0.0}
     """
+    columns = with_labels(columns, checked_labels(labels))
     if is_frame(path):
         from idealrank.io.dataframes import qrels_from_frame  # noqa: PLC0415  (most come with files)
 

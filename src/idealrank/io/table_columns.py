@@ -5,6 +5,7 @@ names below.
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from numbers import Integral, Real
 from types import MappingProxyType
@@ -32,7 +33,7 @@ QUERY: Names = (
         "requestid",
         "groupid",
     ),
-    ("query", "topic", "user", "session", "group", "q"),
+    ("query", "topic", "user", "session", "group", "q", "uid", "customerid"),
 )
 DOCUMENT: Names = (
     (
@@ -50,7 +51,7 @@ DOCUMENT: Names = (
         "did",
         "pid",
     ),
-    ("document", "doc", "item", "passage", "product"),
+    ("document", "doc", "item", "passage", "product", "sku", "asin", "iid"),
 )
 GRADE: Names = (
     (
@@ -83,6 +84,8 @@ SCORE: Names = (
     ("probability",),
 )
 RANK: Names = (("rank", "ranking", "position"), ())
+ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "username", "email")
+"""Usual names of the column of assessors."""
 # Columns beside query and document that hold no grade: times, and the nameless index that
 # dataframes write. With no others, a table of judgments is a list of interactions.
 NO_GRADE = frozenset(
@@ -153,7 +156,18 @@ def is_usual(name: str, *roles: Names) -> bool:
     return plain(name) in set(chain.from_iterable(usual))
 
 
-Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
+_NO_LABELS: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledColumns:
+    """Names of columns, with the grades of labels that are words."""
+
+    names: Mapping[str, str] | Sequence[str] | None = None
+    grades: Mapping[str, float] = field(default_factory=dict)  # By label
+
+
+Columns: TypeAlias = Mapping[str, str] | Sequence[str] | LabelledColumns | None
 
 _ROLES = ("query", "document", "grade", "score", "rank")
 # The words of recommenders for the same roles.
@@ -171,11 +185,27 @@ class Chosen(NamedTuple):
     document: str
     value: str
     by_rank: bool = False  # The value is a rank, 1 at the top: the score is its negative
+    labels: Mapping[str, float] = _NO_LABELS  # Grades of labels that are words
 
     @property
     def names(self) -> list[str]:
         """The names, each once."""
         return list(dict.fromkeys(filter(None, (self.query, self.document, self.value))))
+
+
+def with_labels(columns: Columns, grades: Mapping[str, float]) -> Columns:
+    """Return names of columns with the grades of labels that are words, if there are any."""
+    return LabelledColumns(names=plain_columns(columns), grades=grades) if grades else columns
+
+
+def plain_columns(columns: Columns) -> Mapping[str, str] | Sequence[str] | None:
+    """Return names of columns without grades of labels."""
+    return columns.names if isinstance(columns, LabelledColumns) else columns
+
+
+def label_grades(columns: Columns) -> Mapping[str, float]:
+    """Return the grades of labels that come with names of columns."""
+    return columns.grades if isinstance(columns, LabelledColumns) else _NO_LABELS
 
 
 def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
@@ -266,7 +296,11 @@ def choose_columns(
         examples = example_columns(by_role, spelled, names, sample)
         raise _refusal(by_role, spelled, names, examples=examples, table=table, where=where)
     chosen = Chosen(
-        query=query, document=document, value="" if says_every_row else value, by_rank=by_rank
+        query=query,
+        document=document,
+        value="" if says_every_row else value,
+        by_rank=by_rank,
+        labels=label_grades(columns) if table == "qrels" else _NO_LABELS,
     )
     if is_without_grades:
         message = (
@@ -311,6 +345,7 @@ def named_columns(columns: Columns, table: Table) -> dict[str, str]:
     """
     value_roles = ["grade"] if table == "qrels" else ["score", "rank"]
     useful = ["query", "document", *value_roles]
+    columns = plain_columns(columns)
     if columns is None:
         return {}
     if isinstance(columns, Mapping):

@@ -23,12 +23,17 @@ from idealrank.judging.nuggets import DEFAULT_SCORES, AssignedAnswers, nugget_sc
 
 
 def read_labels(
-    source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | None = None
+    source: "AnyTable | Mapping[str, AnyTable]",
+    *,
+    labels: Mapping[str, float] | None = None,
+    tell: Tell | None = None,
 ) -> LabelTable:
     """Read the grades of several raters, joined by query and document."""
     if isinstance(source, Mapping):
-        return LabelTable.of({name: to_qrels(grades, tell=tell) for name, grades in source.items()})
-    return LabelTable.of(read_assessors(source, tell=tell))
+        return LabelTable.of(
+            {name: to_qrels(grades, labels=labels, tell=tell) for name, grades in source.items()}
+        )
+    return LabelTable.of(read_assessors(source, labels=labels, tell=tell))
 
 
 def read_annotators(path: str, *, tell: Tell | None = None) -> LabelTable:

@@ -28,6 +28,7 @@ from idealrank._sections import Section
 from idealrank.conventions.configuration_keys import convention_key, measures_key
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, shown
+from idealrank.io.configuration_files import labels_key
 from idealrank.io.texts import read_documents
 from idealrank.live.backends import backend_schema
 from idealrank.live.backends.protocol import SearchQuery
@@ -178,6 +179,7 @@ class SearchConfig:
     queries: QueriesSection = queries_key()
     policy: SearchPolicy = level(SearchPolicy)
     qrels: str | None = file_to_read("File of judgments, to evaluate the run.")
+    labels: str = labels_key()
     evaluation: MeasuresSection = part(
         MeasuresSection, "Measures of the run, and their convention."
     )

@@ -20,6 +20,7 @@ from idealrank.errors import BackendError, IdealrankError, InputError, OptionErr
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.evaluation import AnyTable, evaluate, to_qrels
 from idealrank.io.configuration_files import read_configuration, require_files
+from idealrank.io.label_grades import parse_labels
 from idealrank.live.backends import backend_from, check_keys
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 from idealrank.live.request_jobs import Latencies, SearchPolicy
@@ -454,7 +455,7 @@ def search(
     qrels_path = fspath(judged) if isinstance(judged, str | PathLike) else None
     refuse_to_replace_inputs(paths, input_files(chosen, None if is_content else name, qrels_path))
     queries = checked_queries(chosen, paths)
-    judgments = judgments_of(judged)
+    judgments = judgments_of(judged, chosen.labels)
     refuse_wrong_keys(chosen)
     results = search_backends(
         chosen, queries, paths, judgments, restart=restart, retry_failed=retry_failed
@@ -524,9 +525,9 @@ def checked_queries(config: SearchConfig, paths: Mapping[str, str]) -> list[Sear
     return queries
 
 
-def judgments_of(qrels: Any) -> Any:
+def judgments_of(qrels: Any, labels: str = "") -> Any:
     """Read judgments before an engine is asked; None without judgments."""
-    return None if qrels is None else to_qrels(qrels)
+    return None if qrels is None else to_qrels(qrels, labels=parse_labels(labels))
 
 
 def input_files(chosen: SearchConfig, config: str | None, qrels: str | None) -> list[str]:

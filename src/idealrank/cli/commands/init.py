@@ -86,6 +86,7 @@ Exit codes: 0 written, 2 bad input, or a file exists.
     cls=options.OnceOption,
     help="Columns of runs, which the policy keeps: query=, document=, and score= or rank=.",
 )
+@options.labels
 @text_options.queries_option("messages and pages of the gate")
 @text_options.documents_option("pages of the gate")
 @click.option(
@@ -120,6 +121,7 @@ def init(
     no_workflow: bool,
     no_pytest: bool,
     dry_run: bool,
+    labels_text: str,
     **files: Any,
 ) -> None:
     """Set up a gate: its policy, baseline, workflow and test.
@@ -147,6 +149,7 @@ def init(
         baseline=baseline_path,
         measures=tuple(map(str, request.measures)),
         convention=convention_text or "",
+        labels=labels_text,
         **files,
     )
     _check(setup)
@@ -209,7 +212,11 @@ def _planned(setup: GateSetup, *, workflow: bool, pytest: bool) -> list[PlannedF
 
 def _baseline(setup: GateSetup, request: GateRequest) -> PlannedFile:
     """Evaluate the run, as the gate will, and plan its baseline file."""
-    inputs = Inputs(qrels_columns_text=setup.qrels_columns, run_columns_text=setup.run_columns)
+    inputs = Inputs(
+        qrels_columns_text=setup.qrels_columns,
+        run_columns_text=setup.run_columns,
+        labels_text=setup.labels,
+    )
     job = Job(request=request, qrels=setup.qrels[0], run=setup.run, inputs=inputs)
     content, means = job.first_baseline()
     values = ", ".join(f"{measure} {mean:.4f}" for measure, mean in means.items())

@@ -16,6 +16,7 @@ from idealrank.io.formats.detection import FORMAT_NAMES
 from idealrank.io.lint import Report, lint
 from idealrank.io.observations import Observation, observe_qrels, observe_run
 from idealrank.io.row_parts import Table
+from idealrank.io.table_columns import with_labels
 from idealrank.reports.table.cells import counted
 from idealrank.reports.table.records import result_json
 from idealrank.reports.table.text import printable
@@ -42,7 +43,7 @@ def _lint(paths: Sequence[str], table: Table, inputs: Inputs, qrels: str, exampl
         paths,
         table,
         format=inputs.format_of(table),
-        columns=inputs.columns_of(table),
+        columns=with_labels(inputs.columns_of(table), inputs.labels),
         labels=labels,
         group=inputs.group,
         examples=examples,

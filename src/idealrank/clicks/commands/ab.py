@@ -104,6 +104,7 @@ _LOG_FORMATS = Formats(
     default="",
     help="Columns of the judgments.",
 )
+@options.labels
 @options.measures
 @options.convention
 @click.option(
@@ -158,6 +159,7 @@ def ab(
     is_log: bool,
     qrels_path: str | None,
     qrels_columns_text: str,
+    labels_text: str,
     measure_texts: tuple[str, ...],
     convention_text: str,
     columns_text: str,
@@ -180,6 +182,7 @@ def ab(
             columns=column_names,
             qrels_path=qrels_path,
             qrels_columns_text=qrels_columns_text,
+            labels_text=labels_text,
             measure_texts=measure_texts,
             convention_text=convention_text,
         )
@@ -221,6 +224,7 @@ class CohortLog:
     qrels_path: str | None = None  # Judgments
     # Names of their columns, ``query=...,document=...``; empty to guess
     qrels_columns_text: str = ""
+    labels_text: str = ""  # Grades of labels that are words
     measure_texts: tuple[str, ...] = ()  # Measures; empty for the usual one
     convention_text: str = "standard"  # Convention of the measures
 
@@ -237,7 +241,9 @@ class CohortLog:
         qrels = None
         if self.qrels_path is not None:
             path = self.qrels_path
-            inputs = Inputs(qrels_columns_text=self.qrels_columns_text)
+            inputs = Inputs(
+                qrels_columns_text=self.qrels_columns_text, labels_text=self.labels_text
+            )
             qrels = watch.run("judgments", lambda _: inputs.open_qrels(path, convention))
         assert check.cohort is not None  # noqa: S101  (read_log refuses a log without the column)
         period = check.period if check.period is not None else days_of(check.sessions.time)

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from idealrank.clicks import LogCheck, LogProblem
 from idealrank.data.qrels import Qrels
 from idealrank.errors import InputError, shown
-from idealrank.io.judgment_files import grade_text, is_word
+from idealrank.io.judgment_files import grade_text
+from idealrank.io.judgment_layouts import is_word
 from idealrank.reports.table.cells import Column, Table, count_cell, counted, number_cell
 from idealrank.reports.table.records import Row, result_json
 from idealrank.reports.table.text import Part

@@ -13,6 +13,7 @@ from idealrank.conversion.judgments import POLICIES
 from idealrank.conversion.targets import TARGETS
 from idealrank.errors import OptionError
 from idealrank.io.checked_cells import parse_number
+from idealrank.io.label_grades import parse_labels
 from idealrank.io.table_columns import parse_columns
 from idealrank.reports.table.cells import counted
 from idealrank.reports.table.formats import FORMATS
@@ -31,6 +32,10 @@ Examples:
   Grades of several raters as Label Studio's tasks, and back with every assessor:
     idealrank convert book.csv tasks.json --to label-studio --documents texts.jsonl
     idealrank convert export.json raters.jsonl
+\b
+  Judgments and a run whose queries are named by their text, as TREC text with the same ids:
+    idealrank convert labels.csv labels.qrels --write-queries queries.tsv
+    idealrank convert engine.json engine.run --write-queries queries.tsv
 \b
   Fail if anything would be lost:
     idealrank convert raters.jsonl qrels.tsv --to beir --aggregate majority --lossless
@@ -109,7 +114,8 @@ _FORMATS = Formats("The report, on stderr, as text to read;", table=_text, json=
     "--write-queries",
     metavar="FILE",
     help="Number queries that are named by their text or have blanks in their id, and write the "
-    "texts: .tsv or .jsonl.",
+    "texts: .tsv or .jsonl. Queries that FILE has already keep their ids, so that judgments and "
+    "runs get the same.",
 )
 @click.option(
     "--aggregate",
@@ -125,13 +131,7 @@ _FORMATS = Formats("The report, on stderr, as text to read;", table=_text, json=
     default="",
     help="Grades that OUT may hold, such as 0,1,2,3; others are left out.",
 )
-@click.option(
-    "--choices",
-    "labels",
-    metavar="CHOICE=GRADE,...",
-    default="",
-    help="Grades of choices in Label Studio that are no numbers.",
-)
+@options.labels
 @click.option(
     "--columns",
     metavar="ROLE=NAME,...",
@@ -169,7 +169,7 @@ def convert(
     write_queries: str | None,
     assessors: str,
     scale: str,
-    labels: str,
+    labels_text: str,
     columns: str,
     group: str | None,
     keep_unjudged: bool,
@@ -205,7 +205,7 @@ def convert(
         write_queries=write_queries,
         assessors=assessors,
         scale=_scale(scale),
-        labels=_labels(labels),
+        labels=parse_labels(labels_text),
         columns=parse_columns(columns) if columns else None,
         group=group,
         keep_unjudged=keep_unjudged,
@@ -226,11 +226,3 @@ def _scale(text: str) -> list[float]:
     if not all(grade is not None and isfinite(grade) for grade in grades):
         raise OptionError(f"--scale {shlex.quote(text)}: expected grades such as 0,1,2,3")
     return [grade for grade in grades if grade is not None]
-
-
-def _labels(text: str) -> dict[str, float]:
-    pairs = [part.rpartition("=") for part in text.split(",")] if text else []
-    grades = {label.strip(): parse_number(grade) for label, _, grade in pairs}
-    if any(not label or grade is None for label, grade in grades.items()):
-        raise OptionError(f"--choices {shlex.quote(text)}: expected CHOICE=GRADE,CHOICE=GRADE,...")
-    return {label: grade for label, grade in grades.items() if grade is not None}

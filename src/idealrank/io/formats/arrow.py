@@ -1,5 +1,6 @@
 """Parquet, Arrow IPC and any Arrow table."""
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -12,13 +13,17 @@ from idealrank._lazy import load_extra
 from idealrank.data.problems import EXPECTED, is_large
 from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import FileFormatError, InputError
+from idealrank.io.checked_cells import Fault, check_number
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.formats.arrow_columns import (
     IN_PLACE,
+    OTHER_COLUMN,
+    different_texts,
     ids_of,
     in_place,
     is_floating,
     is_outside,
+    is_text,
     lost_rows,
     mark_nan,
     memory_of,
@@ -31,11 +36,18 @@ from idealrank.io.formats.wide_tables import (
     has_answers,
     refuse_parts,
 )
+from idealrank.io.label_grades import grade_of
 from idealrank.io.row_parts import Blocks, IdColumn, Place, Rows, Table, joined
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.stats.randomness import in_order
 
+_WORDS = {
+    "hint": "cast it, name another column with columns=, or, if its grades are words, give each "
+    "its number with labels=",
+    "command_hint": "cast it, name another column with --columns, or, if its grades are words, "
+    "give each its number with --labels",
+}
 _MOST_ROWS = 1 << 22  # rows of the largest group that is read whole
 _BATCH = 1 << 20  # rows of a piece of a larger group
 _SMALL = 1 << 18  # rows up to which neighbouring groups are read together
@@ -366,6 +378,11 @@ class _BadRows:
                 Complaint(kind=kind, path=path, line=line, found=text, expected=expected)
             )
 
+    def tell(self, row: int, fault: Fault, where: str) -> None:
+        """Tell the fault of one row; `where` ends the problem."""
+        self.marked[row] = True
+        self._complain(fault.at(self.place(row), where))
+
 
 def rows_from_table(
     data: Any,
@@ -409,7 +426,11 @@ def _report_nulls(columns: Mapping[str, Any], chosen: Chosen, bad: _BadRows) -> 
 
 def _checked_values(column: Any, table: Table, chosen: Chosen, bad: _BadRows) -> FloatArray:
     """Return grades or scores, of which those that are no such thing are told."""
-    values = numbers_of(column, chosen.value, bad.where)
+    is_of_words = table == "qrels" and is_text(column)
+    if chosen.labels and is_of_words:
+        return _grades_of_labels(column, chosen, bad)
+    advice = _WORDS if is_of_words else OTHER_COLUMN
+    values = numbers_of(column, chosen.value, bad.where, advice)
     if table == "run" and not is_floating(column.type) and is_large(values):
         bad.add(
             "whole",
@@ -428,6 +449,20 @@ def _checked_values(column: Any, table: Table, chosen: Chosen, bad: _BadRows) ->
         bad.add("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
     # Subtracted, not negated: no score is -0.0.
     return 0.0 - values if chosen.by_rank else values
+
+
+def _grades_of_labels(column: Any, chosen: Chosen, bad: _BadRows) -> FloatArray:
+    """Return the grades of a column of labels, each different label looked up once."""
+    labels, codes = different_texts(column, chosen.value, bad.where)
+    grades = [grade_of(label, chosen.labels) for label in labels]
+    numbers = [math.nan if isinstance(grade, str) else grade for grade in grades]
+    # the last one is for rows without a label, which are told already
+    values: FloatArray = np.array([*numbers, 0.0])[codes]
+    for row in np.flatnonzero(~np.isfinite(values)).tolist():
+        fault = check_number(labels[codes[row]], "qrels", labels=chosen.labels)
+        if isinstance(fault, Fault):
+            bad.tell(row, fault, f" in column {chosen.value!r}")
+    return values
 
 
 def _checked_ids(

@@ -2,18 +2,18 @@
 loop.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from idealrank.data.problems import lost_of_array
-from idealrank.data.types import AnyArray, BoolArray, FloatArray
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, decode_id
 from idealrank.errors import InputError
 from idealrank.io.row_parts import IdColumn, pack
 
-_OTHER_COLUMN = {
+OTHER_COLUMN: Mapping[str, str] = {
     "hint": "cast it, or name another column with columns=",
     "command_hint": "cast it, or name another column with --columns",
 }
@@ -72,8 +72,31 @@ def _decoded(column: Any, name: str, where: str) -> Any:
         ) from None
 
 
-def numbers_of(column: Any, name: str, where: str) -> FloatArray:
-    """Values as float64, NaN where there is none."""
+def is_text(column: Any) -> bool:
+    """Return whether a column holds text, or codes of text."""
+    pyarrow = import_module("pyarrow")
+    kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+    return str(kind) in ("string", "large_string", "string_view")
+
+
+def different_texts(column: Any, name: str, where: str) -> tuple[list[str], IntArray]:
+    """Return the different texts of a column, and the place of each row's text among them; -1 for a
+    row without one.
+    """
+    pyarrow = import_module("pyarrow")
+    text = _decoded(column, name, where).cast(pyarrow.large_binary()).combine_chunks()
+    encoded = text.dictionary_encode()
+    codes = encoded.indices.cast(pyarrow.int64()).fill_null(-1)
+    texts = [decode_id(different) for different in encoded.dictionary.to_pylist()]
+    return texts, in_place(codes, np.dtype(np.int64))
+
+
+def numbers_of(
+    column: Any, name: str, where: str, advice: Mapping[str, str] = OTHER_COLUMN
+) -> FloatArray:
+    """Values as float64, NaN where there is none; `advice` is the next step for a column of another
+    type.
+    """
     pyarrow = import_module("pyarrow")
     column = _decoded(column, name, where)
     kind = column.type
@@ -87,7 +110,7 @@ def numbers_of(column: Any, name: str, where: str) -> FloatArray:
         or pyarrow.types.is_decimal(kind)
     ):
         raise InputError(
-            f"{where}: found column {name!r} of type {kind}, expected numbers", **_OTHER_COLUMN
+            f"{where}: found column {name!r} of type {kind}, expected numbers", **advice
         )
     # a cast loads pyarrow.compute, which takes longer than most files
     if kind != pyarrow.float64():
@@ -149,7 +172,7 @@ def ids_of(column: Any, name: str, where: str) -> IdColumn:
             f"{where}: found column {name!r} of type {kind}, expected ids, which are text or "
             f"whole numbers"
         )
-        raise InputError(refusal, **_OTHER_COLUMN)
+        raise InputError(refusal, **OTHER_COLUMN)
     if len(column) == 0:
         return pack([])
     is_in_place = column.num_chunks == 1 and kind in IN_PLACE

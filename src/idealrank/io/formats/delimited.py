@@ -20,7 +20,14 @@ from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.formats.wide_tables import answers_of_cells, refuse_parts
 from idealrank.io.row_parts import Blocks, IdColumn, Place, Rows, Table, gathered, pack
 from idealrank.io.sources import BYTE_ORDER_MARK, Source
-from idealrank.io.table_columns import Chosen, Columns, choose_columns
+from idealrank.io.table_columns import (
+    Chosen,
+    Columns,
+    choose_columns,
+    label_grades,
+    plain_columns,
+    with_labels,
+)
 
 _BEIR = ("query-id", "corpus-id", "score")
 # Rows that become columns at once: memory stays near the size of the file, for no more rows than
@@ -91,7 +98,7 @@ def read_beir(
         source=source,
         table=table,
         delimiter="\t",
-        columns=columns or _BEIR,
+        columns=with_labels(plain_columns(columns) or _BEIR, label_grades(columns)),
         notes=notes,
         complain=complain,
     )

@@ -122,6 +122,8 @@ def _kind(name: str, value: Any, chosen: Chosen, pyarrow: Any) -> Any:
         kinds = {str: text, int: pyarrow.int64()}
     elif name == chosen.value:
         kinds = {int: number, float: number}
+        if chosen.labels:  # numbers beside labels are unusual, and left to the reader of lines
+            kinds = {str: text}
     else:
         kinds = {int: number, float: number, bool: pyarrow.bool_()}
         if len(str(value)) <= _LONG:

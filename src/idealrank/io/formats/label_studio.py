@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from idealrank.errors import InputError
-from idealrank.io.checked_cells import check_id, check_number, describe_value, parse_number, shown
+from idealrank.io.checked_cells import (
+    Fault,
+    check_id,
+    check_number,
+    describe_value,
+    parse_number,
+    shown,
+)
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.formats.nested import broken, load
 from idealrank.io.judgment_rows import (
@@ -19,6 +26,7 @@ from idealrank.io.judgment_rows import (
     sheet_of,
     valid_text,
 )
+from idealrank.io.label_grades import grade_of, label_advice
 from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import (
@@ -27,6 +35,7 @@ from idealrank.io.table_columns import (
     Columns,
     Names,
     candidates,
+    label_grades,
     named_columns,
 )
 
@@ -95,7 +104,7 @@ def read_label_studio(
 ) -> Rows:
     """Read one grade for each judged document."""
     judgments_only(source.path, table, "tasks of Label Studio")
-    sheet = label_studio_sheet(source, complain, _fields_of(columns))
+    sheet = label_studio_sheet(source, complain, fields_of(columns))
     return one_grade_each(source.path, list(sheet.rows))
 
 
@@ -103,18 +112,20 @@ def label_studio_kinds(source: Source, columns: Columns = None) -> Iterator[str]
     """Yield the kind of assessor of each grade: ``people`` for an annotation, ``model`` for a
     prediction.
     """
-    reader = _Tasks(source.path, lambda _: None, _fields_of(columns))
+    reader = _Tasks(source.path, lambda _: None, fields_of(columns))
     tasks = load(source.read())
     for number, task in enumerate(tasks if isinstance(tasks, list) else [tasks], 1):
         yield from (kind for kind, row in reader.graded(task, number) if row.grade is not None)
 
 
-def _fields_of(columns: Columns) -> LabelStudioFields:
+def fields_of(columns: Columns) -> LabelStudioFields:
+    """Return the names of fields and control, and the grades of choices, of names of columns."""
     by_role = named_columns(columns, "qrels")
     return LabelStudioFields(
         query=by_role.get("query", ""),
         document=by_role.get("document", ""),
         control=by_role.get("grade", ""),
+        labels=label_grades(columns),
     )
 
 
@@ -273,18 +284,13 @@ class _Tasks:
                 return None
             value = value[0]
         if isinstance(value, str):
-            label = self._names.labels.get(value, parse_number(value))
+            label = grade_of(value, self._names.labels)
+            label = parse_number(label) if isinstance(label, str) else label
             if label is None:
-                complaint = Complaint(
-                    "choices",
-                    *place,
-                    f"choice {shown(value)}",
-                    "a number",
-                    "give its grade with labels={CHOICE: GRADE} of convert",
-                    command_hint="give its grade with `idealrank convert --choices "
-                    "CHOICE=GRADE,...`",
+                fault = Fault(
+                    "choices", f"choice {shown(value)}", *label_advice(value, self._names.labels)
                 )
-                self._complain(complaint)
+                self._complain(fault.at(place))
                 return None
             value = label
         grade = check_number(value, "qrels")

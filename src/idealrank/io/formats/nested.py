@@ -3,7 +3,7 @@ with named fields.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
@@ -23,6 +23,7 @@ from idealrank.io.checked_cells import (
 )
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.formats.answers import Answers, answer_paths
+from idealrank.io.label_grades import grade_of
 from idealrank.io.row_parts import Block, Blocks, IdColumn, Place, Rows, Table, concatenate, pack
 from idealrank.io.sources import BYTE_ORDER_MARK, Source
 from idealrank.io.table_columns import (
@@ -31,6 +32,7 @@ from idealrank.io.table_columns import (
     Columns,
     candidates,
     choose_columns,
+    label_grades,
     named_columns,
     query_column,
 )
@@ -150,7 +152,10 @@ class Records:
         if not batch:
             return
         self._batch = []
-        queries, documents, values, _ = zip(*batch, strict=True)
+        queries, documents, values, numbers = zip(*batch, strict=True)
+        if labels := self._labels:
+            values = tuple(grade_of(value, labels) for value in values)
+            batch = list(zip(queries, documents, values, numbers, strict=True))
         if not (all_ids(queries) and all_ids(documents) and all_numbers(values, self._table)):
             batch = [checked for checked in map(self._checked, batch) if checked is not None]
         self._flushed.append(_Columns.of_rows(batch))
@@ -160,7 +165,7 @@ class Records:
         query_cell, document_cell, value_cell, number = row
         query = check_id(query_cell)
         document = check_id(document_cell)
-        value = check_number(value_cell, self._table)
+        value = check_number(value_cell, self._table, labels=self._labels)
         chosen = self._chosen
         names = (chosen.query, chosen.document, chosen.value) if chosen else ("", "", "")
         for checked, name in zip((query, document, value), names, strict=True):
@@ -168,6 +173,11 @@ class Records:
                 self._complain(checked.at(self._place(number), f" in field {name!r}"))
                 return None
         return query, document, value, number
+
+    @property
+    def _labels(self) -> Mapping[str, float]:
+        """Grades of labels that are words."""
+        return self._chosen.labels if self._chosen is not None else {}
 
     def _bad(self, kind: str, problem: str, expected: str, number: int) -> None:
         """Complain of a record that has no fields to check, after the records before it."""
@@ -188,7 +198,7 @@ def read_json(
     source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
 ) -> Rows | Blocks:
     """Read one JSON value: an object of queries, an array of records, or one record."""
-    nest = _Nest(table, complain)
+    nest = _Nest(table, complain, label_grades(columns))
     try:
         value = load(source.read())
     except (ValueError, RecursionError) as error:
@@ -241,7 +251,7 @@ def read_json_lines(
     answers = _answers_of_lines(source, table, columns, notes, complain)
     if answers is not None:
         return answers
-    nest = _Nest(table, complain)
+    nest = _Nest(table, complain, label_grades(columns))
     records = Records(
         table=table,
         columns=columns,
@@ -363,9 +373,10 @@ def broken(error: Exception, path: str, line: int) -> Complaint:
 class _Nest:
     """Gathers queries with their documents."""
 
-    def __init__(self, table: Table, complain: Complain) -> None:
+    def __init__(self, table: Table, complain: Complain, labels: Mapping[str, float]) -> None:
         self._table: Table = table
         self._complain = complain
+        self._labels = labels if table == "qrels" else {}
         self._lists = 0
         self.blocks: list[Block] = []
 
@@ -376,7 +387,7 @@ class _Nest:
             self._complain(checked.at(place, " of a query"))
         elif isinstance(documents, tuple):
             ids: Sequence[str] = [document for document, _ in documents]
-            values: Sequence[float] = [value for _, value in documents]
+            values: Sequence[float] = [grade_of(value, self._labels) for _, value in documents]
             if not (all_numbers(values, self._table) and all_ids(ids)):
                 ids, values = self._usable(ids, values, place, of_query)
             self.blocks.append(Block(query=query, documents=ids, values=values, place=place))
@@ -424,7 +435,7 @@ class _Nest:
         kept_ids, kept_values = [], []
         for document, value in zip(ids, values, strict=True):
             identifier = check_id(document)
-            number = check_number(value, self._table)
+            number = check_number(value, self._table, labels=self._labels)
             if isinstance(identifier, Fault):
                 self._complain(identifier.at(place, of_query))
             elif isinstance(number, Fault):

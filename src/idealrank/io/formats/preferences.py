@@ -6,7 +6,7 @@ blank lines say nothing.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn, TypeAlias
 
@@ -21,6 +21,7 @@ from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Complain, Complaint, Notes, Tell, refuse
 from idealrank.io.formats.detection import sniff
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs
+from idealrank.io.label_grades import checked_labels
 from idealrank.io.sources import BYTE_ORDER_MARK, Data, Paths, Source, open_sources
 
 PreferenceLayout: TypeAlias = Literal["prefs", "qrels"]
@@ -28,6 +29,8 @@ PreferenceLayout: TypeAlias = Literal["prefs", "qrels"]
 _PREFERENCES = ("QUERY", "GROUP", "SUBGROUP", "DOCUMENT", "LEVEL")
 _GRADES = ("QUERY", "GROUP", "DOCUMENT", "GRADE")
 _RUN_FIELDS = 6
+TABLES = ("csv", "tsv", "jsonl", "parquet", "arrow")
+"""Formats of tables with a column of assessors."""
 
 
 def read_preferences(
@@ -90,6 +93,7 @@ def read_assessors(
     path: Paths,
     *,
     format: Literal["auto", "trec", "quepid"] = "auto",  # noqa: A002  (the word every reader of files uses)
+    labels: Mapping[str, float] | None = None,
     tell: Tell | None = None,
 ) -> AssessorQrels:
     r"""Read the graded judgments of several assessors, or groups of them.
@@ -103,8 +107,12 @@ def read_assessors(
         Lines ``QUERY GROUP DOCUMENT GRADE``: qrels with the assessor in the second column. One
         collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard
         are decompressed. Or Quepid's export of a book: columns query, docid and one for each rater.
+        Or a table (CSV, TSV, JSON lines, Parquet, Arrow) with the columns query, document, grade
+        and assessor.
     format : {"auto", "trec", "quepid"}
         ``"auto"`` inspects the content.
+    labels : mapping of str to float, optional
+        Grades of labels that are words in a table, as for `read_qrels`.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 
@@ -132,7 +140,12 @@ def read_assessors(
         raise OptionError(f"format={format}: expected one of auto | trec | quepid")
     notes = Notes(tell)
     sources = open_sources(path, notes)
-    if format == "quepid" or (format == "auto" and sniff(sources[0].data) == ["quepid"]):
+    likely = sniff(sources[0].data) if format == "auto" else [format]
+    if table := next((kind for kind in TABLES if kind in likely), ""):
+        from idealrank.io.formats.assessor_tables import read_assessor_tables  # noqa: PLC0415  (most come with lines)
+
+        return read_assessor_tables(sources, table, checked_labels(labels), notes)
+    if likely == ["quepid"]:
         from idealrank.io.formats.quepid import read_raters  # noqa: PLC0415  (most come with lines)
 
         return read_raters(sources, notes)

@@ -19,6 +19,7 @@ from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.io.checked_cells import parse_number
 from idealrank.io.complaints import Notes
+from idealrank.io.configuration_files import labels_key
 from idealrank.io.sources import AnyPath, Source, open_sources
 from idealrank.io.table_columns import parse_columns
 from idealrank.measures.parse import parse_measure
@@ -73,6 +74,7 @@ class PolicyFile:
     run: str | None = _path("Run to test.")
     qrels_columns: str = _columns("Columns of judgments; guessed by default.")
     run_columns: str = _columns("Columns of runs; guessed by default.")
+    labels: str = labels_key()
     queries: str | None = _path("File of the texts of queries, which the output then shows.")
     documents: str | None = _path("File of the texts of documents, for the page of `--report`.")
     baselines: tuple[str, ...] = _paths("Runs or baseline files to compare with.", name="baseline")

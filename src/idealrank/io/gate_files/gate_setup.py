@@ -62,6 +62,7 @@ class GateSetup:
     # qrels_columns, run_columns: Columns, as the options of these names take them; empty to guess
     qrels_columns: str = ""
     run_columns: str = ""
+    labels: str = ""  # Grades of labels that are words, as the option takes them
     # queries, documents: Paths of texts
     queries: str | None = None
     documents: str | None = None
@@ -74,6 +75,7 @@ class GateSetup:
         choices = {
             "qrels_columns": self.qrels_columns,
             "run_columns": self.run_columns,
+            "labels": self.labels,
             "measures": list(self.measures),
             "convention": self.convention,
         }

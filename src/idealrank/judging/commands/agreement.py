@@ -8,6 +8,7 @@ from idealrank.cli import headings, options
 from idealrank.cli.input_options import notes
 from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
+from idealrank.io.label_grades import parse_labels
 from idealrank.judging import Coefficient, agreement_report
 from idealrank.judging.commands import label_options
 from idealrank.judging.inputs import read_labels
@@ -17,7 +18,7 @@ _EPILOG = """\
 Examples:
 
 \b
-  One file with all assessors, lines QUERY ASSESSOR DOCUMENT GRADE (or Quepid's export of a book, as CSV):
+  One file with all assessors, lines QUERY ASSESSOR DOCUMENT GRADE (or a table with a column assessor, or Quepid's export of a book):
     idealrank judge agreement assessors.txt
 \b
   One file of judgments for each assessor:
@@ -66,6 +67,7 @@ _FORMATS = Formats(
     help=f"Coefficients; repeat, or separate with commas.  [default: "
     f"{','.join(map(str, DEFAULT_COEFFICIENTS))}]",
 )
+@options.labels
 @label_options.scale
 @label_options.outside
 @label_options.clusters
@@ -77,6 +79,7 @@ def agreement(
     *,
     files: tuple[str, ...],
     statistic_texts: tuple[str, ...],
+    labels_text: str,
     scale_text: str,
     outside: str,
     cluster_path: str | None,
@@ -99,7 +102,10 @@ def agreement(
     source: str | dict[str, str] = files[0]
     if len(files) > 1:
         source = dict(zip(label_options.rater_names(files), files, strict=True))
-    table = watch.run("judgments", lambda _: read_labels(source, tell=notes().inform))
+    labels = parse_labels(labels_text)
+    table = watch.run(
+        "judgments", lambda _: read_labels(source, labels=labels, tell=notes().inform)
+    )
     if scale is not None:
         table = table.in_scale(scale, outside)  # type: ignore[arg-type]
     clusters = label_options.cluster_labels(cluster_path, table)

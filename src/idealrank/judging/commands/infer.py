@@ -83,6 +83,7 @@ _FORMATS = Formats(
 @options.digits
 @_FORMATS.option
 @options.output
+@options.labels
 @options.run_inputs
 def infer(
     *,
@@ -96,6 +97,7 @@ def infer(
     digits: int | None,
     layout: str,
     output_path: str | None,
+    labels_text: str,
     inputs: input_options.Inputs,
 ) -> None:
     """Estimate the values of RUN from the judgments of a sample of pooled documents.
@@ -118,7 +120,8 @@ def infer(
     options.refuse_to_replace(output_path, (sample, *runs, qrels_path))
     convention = options.parse_convention(convention_text)
     watch = Watch()
-    judged = watch.run("sample", lambda _: _judged(sample, qrels_path, inputs, convention))
+    labelled = inputs._replace(labels_text=labels_text)
+    judged = watch.run("sample", lambda _: _judged(sample, qrels_path, labelled, convention))
     opened = read_runs(inputs, runs, watch)
 
     def estimate(name: Any, run: Run, against: Run | None = None) -> SampledEstimate:

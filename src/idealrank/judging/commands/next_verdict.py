@@ -36,6 +36,7 @@ _READING = (
     "columns_text",
     "qrels_columns_text",
     "run_columns_text",
+    "labels_text",
     "group",
     "labels_are",
     "sampled_negatives",

@@ -5,15 +5,16 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from idealrank.errors import FileFormatError, InputError, shown
 from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import CELLS, csv_rows
 from idealrank.io.formats.detection import refuse_foreign
-from idealrank.io.judgment_files import check_ids
 from idealrank.io.record_files import FieldRecord, json_records, line_records
 from idealrank.io.sources import BYTE_ORDER_MARK, AnyPath, open_stream
+from idealrank.io.table_columns import DOCUMENT, QUERY, Names, candidates
 from idealrank.io.texts import DocumentText, read_documents, read_texts
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -26,6 +27,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "priority": ("priority",),
     "sampled": ("sampled",),
 }
+# Names of ids that tables of judgments may have, too.
+_USUAL: Mapping[str, Names] = {"query": QUERY, "document": DOCUMENT}
 _NO_TEXT = DocumentText("", "")
 _LONGEST_QUERY = 1_000_000  # letters: a query is read in full, and a broken file is not
 _EXPECTED = (
@@ -64,6 +67,7 @@ def read_pairs(
     pairs: dict[tuple[str, str], JudgmentPair] = {}
     left_out = 0
     notes = Notes(tell)
+    blank_ends: list[str] = []
     for record in _records(name, notes):
         if not _is_sampled(record):
             left_out += 1
@@ -76,6 +80,12 @@ def read_pairs(
             )
             raise FileFormatError(record.place, record.line, pair_text, "each pair once")
         pairs[pair.key] = pair
+        blank_ends += [id_ for id_ in pair.key if id_ != id_.strip()]
+    if blank_ends:
+        notes.warn(
+            f"{name}: found the id {shown(repr(blank_ends[0]))} with blanks at its end or "
+            f"beginning, {len(blank_ends):,} ids in all; the blanks are part of the id"
+        )
     if not pairs:
         raise InputError(
             f"{name}: found no pair{' that is sampled' if left_out else ''}, expected {_EXPECTED}"
@@ -186,7 +196,8 @@ def _rows(stream: io.BufferedReader, path: str) -> Iterator[FieldRecord]:
 
 def _value(record: FieldRecord, role: str) -> Any:
     """Return the first value among the columns that may have a role; `None` without one."""
-    for name in _NAMES[role]:
+    usual = candidates(list(record.fields), list(chain(*_USUAL.get(role, ()))))
+    for name in (*_NAMES[role], *usual):
         value = record.fields.get(name)
         if value not in (None, ""):
             return value
@@ -232,7 +243,7 @@ def _pair(record: FieldRecord) -> JudgmentPair:
                 f"{role} {shown(repr(cell))}",
                 "an id in UTF-8; save the file as UTF-8",
             )
-        return text(role).strip()
+        return text(role)
 
     query = id_of("query")
     document = id_of("document")
@@ -240,7 +251,6 @@ def _pair(record: FieldRecord) -> JudgmentPair:
         lacking = "query" if not query else "document"
         names = ", ".join(shown(repr(column)) for column in list(record.fields)[:8])
         raise FileFormatError(record.place, record.line, f"no {lacking} among {names}", _EXPECTED)
-    check_ids(record.place, query, document, record.line)
     content = DocumentText(text("title").strip(), text("text"), text("link").strip())
     return JudgmentPair(
         query=query,

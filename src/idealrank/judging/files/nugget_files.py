@@ -95,8 +95,7 @@ def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
         raise _refused(record, problem, _EXPECTED)
     checked_query = check_id(query)
     if isinstance(checked_query, tuple):
-        _, problem, expected = checked_query
-        raise _refused(record, f"{problem} as qid", expected)
+        raise _refused(record, f"{checked_query.problem} as qid", checked_query.expected)
     nuggets = fields.get("nuggets")
     if not isinstance(nuggets, list):
         raise _refused(
@@ -106,8 +105,7 @@ def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
     has_run = isinstance(run, str | int) and not isinstance(run, bool) and run != ""
     checked_run = check_id(run) if has_run else ""
     if isinstance(checked_run, tuple):
-        _, problem, expected = checked_run
-        raise _refused(record, f"{problem} as run_id", expected)
+        raise _refused(record, f"{checked_run.problem} as run_id", checked_run.expected)
     checked_nuggets = [_nugget(nugget, record, assigned=assigned) for nugget in nuggets]
     return _Answer(query=checked_query, run=checked_run, nuggets=checked_nuggets)
 

@@ -28,6 +28,7 @@ from idealrank.errors import (
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.inputs.evaluation import evaluate, to_qrels
 from idealrank.inputs.per_query import slices_of
+from idealrank.io.label_grades import parse_labels
 from idealrank.live.alerts.alarm_channels import Channel, title_of
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance
 from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
@@ -93,8 +94,11 @@ class CanaryMonitor:
         self._command = command
         self._say = say
         self._backend = backend or (lambda: backend_from(config.backend))
-        self._qrels = to_qrels(config.qrels.path).labelled(config.qrels.labels_are)
-        self._people = None if config.qrels.people is None else to_qrels(config.qrels.people)
+        labels = parse_labels(config.qrels.labels)
+        judgments = to_qrels(config.qrels.path, labels=labels)
+        self._qrels = judgments.labelled(config.qrels.labels_are)
+        people = config.qrels.people
+        self._people = None if people is None else to_qrels(people, labels=labels)
         self.measures = [parse_measure(text) for text in config.evaluation.measures]
         _check_measure(self.measures[0], config)
         self.queries = self._canaries()

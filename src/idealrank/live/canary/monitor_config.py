@@ -27,6 +27,7 @@ from idealrank._keys import (
 from idealrank._sections import Section
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import OptionError
+from idealrank.io.configuration_files import labels_key
 from idealrank.live.alerts.alarm_channels import (
     Channel,
     can_be_asked,
@@ -84,6 +85,7 @@ class JudgmentsSection:
     people: str | None = file_to_read(
         "Grades of people for some of the queries, where a model made the others."
     )
+    labels: str = labels_key()
     labels_are: LabelKind | None = choice(
         LABEL_KINDS, "Kind of the labels; default found in the grades.", None
     )

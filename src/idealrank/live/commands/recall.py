@@ -55,6 +55,7 @@ _FORMATS = Formats(
     cls=options.OnceOption,
     help="Judgments; with them, the loss of each measure is shown.",
 )
+@options.labels
 @click.option(
     "-m",
     "--measure",
@@ -84,6 +85,7 @@ def recall(
     approximate: str,
     cutoffs_text: str,
     qrels: str | None,
+    labels_text: str,
     measure_texts: tuple[str, ...],
     convention_text: str,
     confidence: float,
@@ -111,12 +113,16 @@ def recall(
     options.refuse_to_replace(output_path, paths)
     measures = options.parse_measure_texts(measure_texts or ("nDCG@10",))
     convention = options.parse_convention(convention_text)
+    judgments = None
+    if qrels is not None:
+        inputs = input_options.Inputs(labels_text=labels_text)
+        judgments = inputs.open_qrels(qrels, convention)
     work = partial(
         index_recall,
         exact,
         approximate,
         cutoffs,
-        qrels=qrels,
+        qrels=judgments,
         measures=measures,
         convention=convention,
         level=confidence,

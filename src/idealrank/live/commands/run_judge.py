@@ -85,7 +85,8 @@ def _schema() -> dict[str, Any]:
     "qrels_path",
     cls=options.OnceOption,
     metavar="QRELS",
-    help="Judgments to write, instead of `output` of the configuration.",
+    help="Judgments to write, instead of `output` of the configuration: a table if the name ends "
+    "in .csv, .tsv or .jsonl, whose ids may be any text; else TREC text.",
 )
 @click.option(
     "--qrels",
@@ -93,6 +94,7 @@ def _schema() -> dict[str, Any]:
     cls=options.OnceOption,
     help="Judgments of people to compare with, instead of `qrels` of the configuration.",
 )
+@options.labels
 @click.option("--restart", is_flag=True, help="Drop the cache, and ask for every pair again.")
 @click.option(
     "--retry-failed",
@@ -111,6 +113,7 @@ def run(
     config: str,
     qrels_path: str | None,
     qrels: str | None,
+    labels_text: str,
     restart: bool,
     retry_failed: bool,
     check: bool,
@@ -130,7 +133,13 @@ def run(
     chosen = JudgeConfig.of(mapping, config)
     require_files(JudgeConfig, Section(mapping, config, ""), but=("qrels",) if qrels else ())
     work = JudgeWork.of(
-        chosen, qrels_path, path=config, qrels=qrels, option="-o", tell=partial(console.say, "note")
+        chosen,
+        qrels_path,
+        path=config,
+        qrels=qrels,
+        labels=labels_text,
+        option="-o",
+        tell=partial(console.say, "note"),
     )
     if check:
         remaining = work.remaining(retry_failed=retry_failed)

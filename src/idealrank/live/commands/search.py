@@ -106,6 +106,7 @@ def _schema() -> dict[str, Any]:
     cls=options.OnceOption,
     help="Judgments to evaluate with, instead of `qrels` of the configuration.",
 )
+@options.labels
 @click.option(
     "--restart", is_flag=True, help="Drop answers of an earlier search, and ask every query again."
 )
@@ -136,6 +137,7 @@ def search(
     config: str,
     run_path: str | None,
     qrels: str | None,
+    labels_text: str,
     restart: bool,
     retry_failed: bool,
     allow_failed: float,
@@ -172,7 +174,7 @@ def search(
     work.refuse_to_replace_inputs(paths, inputs, option="-o")
     watch = Watch()
     queries = work.checked_queries(chosen, paths)
-    judgments = work.judgments_of(judged)
+    judgments = work.judgments_of(judged, labels_text or chosen.labels)
     work.refuse_wrong_keys(chosen)
 
     def around(name: str, ask: Any) -> Any:

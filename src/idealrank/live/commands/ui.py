@@ -31,7 +31,8 @@ title, text, link and priority, as `idealrank judge next` and `judge pool` write
 Every answer stands in a file of SQLite before the next pair is shown: the same command resumes
 after an interruption. After every answer the judgments are written anew: OUTPUT has one grade a pair, the
 lower median of its people, with their names in the second column. OUTPUT.raters has each person's
-grade, and OUTPUT.labels.csv every answer with its time, its note and its status.
+grade, and OUTPUT.labels.csv every answer with its time, its note and its status. If queries or
+documents are named by text with blanks, write a table, such as -o labels.csv.
 """  # noqa: E501
 
 
@@ -46,7 +47,8 @@ grade, and OUTPUT.labels.csv every answer with its time, its note and its status
     cls=options.OnceOption,
     metavar="QRELS",
     required=True,
-    help="Judgments to write after every answer.",
+    help="Judgments to write after every answer: a table if the name ends in .csv, .tsv or .jsonl, "
+    "whose ids may be any text; else TREC text.",
 )
 @click.option(
     "--state", "state_path", metavar="FILE", help="File of all answers.  [default: OUTPUT.sqlite3]"
@@ -81,6 +83,7 @@ grade, and OUTPUT.labels.csv every answer with its time, its note and its status
     cls=options.OnceOption,
     help="Judgments of a model, shown after a person has answered.",
 )
+@options.labels
 @click.option(
     "--guidelines", "guidelines_path", metavar="FILE", help="Text that explains the grades."
 )
@@ -104,6 +107,7 @@ def ui(
     double: float,
     gold_path: str | None,
     judge_text: str | None,
+    labels_text: str,
     guidelines_path: str | None,
     seed: int,
     host: str,
@@ -140,6 +144,7 @@ def ui(
         gold=gold_path,
         model=model_path,
         model_name=model_name,
+        labels=labels_text,
         guidelines=guidelines_path,
         seed=seed,
         host=host,

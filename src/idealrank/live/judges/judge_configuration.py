@@ -21,6 +21,7 @@ from idealrank._keys import (
     whole,
 )
 from idealrank._sections import Section
+from idealrank.io.configuration_files import labels_key
 from idealrank.live.judges.callers import judge_schema
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.request_jobs import SearchPolicy
@@ -142,6 +143,7 @@ class JudgeConfig:
     price: Price | None = part(Price, "Price of a million tokens.", None)
     budget: float | None = amount("Cost after which nothing more is asked.", most=1e9)
     qrels: str | None = file_to_read("Judgments of people, to compare with.")
+    labels: str = labels_key()
     output: str | None = text("Judgments to write.")
     cache: str | None = text("File of answers; default OUTPUT.cache.jsonl.")
     policy: SearchPolicy = level(SearchPolicy, _POLICY, without=("limit",))

@@ -28,6 +28,7 @@ from idealrank.io.complaints import Tell as Note
 from idealrank.io.configuration_files import read_configuration, require_files
 from idealrank.io.judgment_files import (
     Label,
+    origin_files,
     origin_of,
     refuse_same_files,
     refuse_to_replace_judgments,
@@ -35,6 +36,8 @@ from idealrank.io.judgment_files import (
     write_judgments,
     write_labels,
 )
+from idealrank.io.judgment_layouts import check_ids
+from idealrank.io.label_grades import parse_labels
 from idealrank.judging import LabelTable, agreement
 from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs
 from idealrank.judging.inputs import combined_grades
@@ -262,6 +265,7 @@ class JudgeWork:
         *,
         path: str | None = None,
         qrels: "AnyTable | None" = None,
+        labels: str = "",
         option: str = "output",
         tell: "Note | None" = None,
     ) -> "JudgeWork":
@@ -291,12 +295,21 @@ class JudgeWork:
         for written in (chosen, table_path(chosen)):
             refuse_to_replace_inputs({"judge": written}, inputs, option=option, work="judge")
         refuse_to_replace_inputs({"judge": cache}, inputs, option="cache", work="judge")
-        refuse_same_files({option: chosen, "the label table": table_path(chosen), "cache": cache})
+        refuse_same_files(
+            {
+                option: chosen,
+                "the label table": table_path(chosen),
+                "cache": cache,
+                **{f"the origin of {chosen}": file for file in origin_files(chosen)},
+            }
+        )
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
         refuse_to_replace_table(table_path(chosen), option=option)
 
         pairs = read_pairs(config.pairs, config.queries, config.documents, tell=tell)
-        people = None if judged is None else to_qrels(judged)
+        check_ids(chosen, (pair.key for pair in pairs), where=config.pairs)
+        grades = parse_labels(labels or config.labels)
+        people = None if judged is None else to_qrels(judged, labels=grades)
         secrets = Secrets()
         try:
             with hiding(secrets.hide):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.io.judgment_files import check_ids
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import Scale
 
@@ -40,7 +39,6 @@ class LabelPlan:
                     f"gold: {where}: found the grade {grade:g}, expected one of {self.scale.text}"
                 )
         for pair in self.pairs:
-            check_ids("pairs", *pair.key)
             for kind, text in (("query", pair.query), ("document", pair.document)):
                 # SQLite holds UTF-8 alone
                 if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):

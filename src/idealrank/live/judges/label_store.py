@@ -25,6 +25,7 @@ from idealrank.io.judgment_files import (
     write_judgment_lines,
     write_label_lines,
 )
+from idealrank.io.judgment_layouts import table_ending
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.judging.inputs import combined_grades
 from idealrank.live.judges.judge_runs import table_path
@@ -232,9 +233,12 @@ class LabelStore:
             query, document = key
             names = "+".join(assessor_text(rater) for rater, _ in grades)
             median = float(combined_grades([[grade for _, grade in grades]])[0])
-            self._judgment_lines[answer.pair] = judgment_line(query, names, document, median)
+            self._judgment_lines[answer.pair] = judgment_line(
+                query, names, document, median, path=self.output
+            )
             self._rater_lines[answer.pair] = "".join(
-                judgment_line(query, rater, document, grade) for rater, grade in grades
+                judgment_line(query, rater, document, grade, path=self.output)
+                for rater, grade in grades
             )
 
     def join(self, name: str) -> None:
@@ -602,5 +606,5 @@ def _now() -> str:
 
 
 def raters_path(path: str) -> str:
-    """Return the file with the grades of each person that belongs to judgments."""
-    return f"{path}.raters"
+    """Return the file with the grades of each person that belongs to judgments, in their layout."""
+    return f"{path}.raters{table_ending(path)}"

@@ -8,10 +8,13 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.inputs.evaluation import to_qrels
 from idealrank.io.complaints import Tell
 from idealrank.io.judgment_files import (
+    origin_files,
     refuse_same_files,
     refuse_to_replace_judgments,
     refuse_to_replace_table,
 )
+from idealrank.io.judgment_layouts import check_ids
+from idealrank.io.label_grades import parse_labels
 from idealrank.io.sources import refusal_text
 from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs, with_texts
 from idealrank.live.judges.judge_answers import Scale
@@ -37,6 +40,7 @@ class LabelServing:
     gold: str | None = None
     model: str | None = None
     model_name: str = "model"
+    labels: str = ""  # Grades of labels that are words in both, as the option takes them
     guidelines: str | None = None
     seed: int = 0
     host: str = "127.0.0.1"
@@ -63,7 +67,7 @@ class LabelServing:
     def plan(self, tell: Tell | None = None) -> LabelPlan:
         """Read the files; `tell` gets notes about them, which are warnings without it."""
         pairs = read_pairs(self.pairs, self.queries, self.documents, tell=tell)
-        gold = {} if self.gold is None else _grades(self.gold)
+        gold = {} if self.gold is None else self._grades_of(self.gold)
         listed = {pair.key for pair in pairs}
         added = [
             JudgmentPair(query=query, document=document)
@@ -71,7 +75,9 @@ class LabelServing:
             if (query, document) not in listed
         ]
         more = with_texts(added, self.queries, self.documents)
-        model = {} if self.model is None else _grades(self.model)
+        keys = [pair.key for pair in (*pairs, *more)]
+        check_ids(self.output, keys, where=self.pairs)
+        model = {} if self.model is None else self._grades_of(self.model)
         return LabelPlan(
             pairs=[*pairs, *more],
             scale=self.grades,
@@ -81,6 +87,14 @@ class LabelServing:
             model_name=self.model_name,
             seed=self.seed,
         )
+
+    def _grades_of(self, path: str) -> Mapping[tuple[str, str], float]:
+        qrels = to_qrels(path, labels=parse_labels(self.labels))
+        return {
+            (query, document): float(grade)
+            for query in qrels.queries
+            for document, grade in qrels[query].items()
+        }
 
     def guidelines_text(self) -> str:
         """Read the guidelines; empty without a file."""
@@ -101,15 +115,6 @@ class LabelServing:
                 f"{_LONGEST_GUIDELINES:,} characters"
             )
         return text.strip()
-
-
-def _grades(path: str) -> Mapping[tuple[str, str], float]:
-    qrels = to_qrels(path)
-    return {
-        (query, document): float(grade)
-        for query in qrels.queries
-        for document, grade in qrels[query].items()
-    }
 
 
 def serve_labels(
@@ -146,6 +151,8 @@ def _check_output(serving: LabelServing) -> None:
         "--state": serving.state,
     }
     written["the lock of --state"] = f"{serving.state}.lock"
+    for judgments in (serving.output, raters_table):
+        written |= {f"the origin of {judgments}": file for file in origin_files(judgments)}
     inputs = (
         serving.pairs,
         serving.queries,
