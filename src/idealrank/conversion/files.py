@@ -107,7 +107,7 @@ class Conversion:
     ...     n_read=3,
     ...     n_written=2,
     ...     n_queries=1,
-    ...     losses=(Loss("unjudged", 1),),
+    ...     losses=(Loss(kind="unjudged", count=1),),
     ... )
     >>> conversion.is_lossless
     False
