@@ -282,3 +282,16 @@ def test_the_policy_of_a_gate_holds_labels_and_columns(
     assert code == 2
     assert "pyproject.toml: [tool.idealrank.gate]" in err
     assert "labels: found 'Exact=three,Substitute=2,Irrelevant=0', expected LABEL=GRADE" in err
+
+
+def test_words_in_saved_answers_are_grades(tmp_path: Path) -> None:
+    hits = [{"sku": "a b", "label": "Exact"}, {"sku": "c", "label": "No"}, {"sku": "d", "label": 1}]
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps({"query": "red mug", "hits": hits}) + "\n")
+
+    qrels = ir.read_qrels(path, labels={"Exact": 3, "No": 0})
+
+    assert qrels["red mug"] == {"a b": 3.0, "c": 0.0, "d": 1.0}
+    path.write_text(path.read_text().replace("No", "Other"))
+    with pytest.raises(ir.InputError, match='"Other" as grade'):
+        ir.read_qrels(path, labels={"Exact": 3, "No": 0})

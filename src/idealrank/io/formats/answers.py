@@ -5,6 +5,7 @@ tables with columns of lists.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from idealrank.errors import InputError
@@ -19,6 +20,7 @@ from idealrank.io.checked_cells import (
 )
 from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.json_paths import EACH, ListPath, at_path
+from idealrank.io.label_grades import grade_of
 from idealrank.io.row_parts import Block, Place, Table
 from idealrank.io.table_columns import (
     DOCUMENT,
@@ -31,6 +33,7 @@ from idealrank.io.table_columns import (
     candidates,
     could_be_id,
     could_be_number,
+    label_grades,
     named_columns,
     naming_hints,
     plain,
@@ -52,6 +55,7 @@ class AnswerPaths(NamedTuple):
     document: ListPath
     value: ListPath | None  # None if the place in the list counts
     by_rank: bool = False  # The value is a rank, 1 at the top
+    labels: Mapping[str, float] = MappingProxyType({})  # Grades of labels that are words
 
     @property
     def fields(self) -> list[str]:
@@ -122,6 +126,7 @@ class _PathSearch:
     def __init__(self, table: Table, columns: Columns, where: str, *, is_keyed: bool) -> None:
         self._table: Table = table
         self._columns = columns
+        self._labels = label_grades(columns)
         self._spelled = named_columns(columns, table)
         self._where = where
         self._is_keyed = is_keyed
@@ -152,7 +157,9 @@ class _PathSearch:
             return None
         documents, document = chosen
         value, by_rank = self._value(record, documents, document)
-        return AnswerPaths(query=query, document=document, value=value, by_rank=by_rank)
+        return AnswerPaths(
+            query=query, document=document, value=value, by_rank=by_rank, labels=self._labels
+        )
 
     def without_sample(self) -> AnswerPaths | None:
         """Return the paths as they are named, for records that are all empty or unlike."""
@@ -167,6 +174,7 @@ class _PathSearch:
             document=ListPath.of(document),
             value=value,
             by_rank="rank" in self._spelled,
+            labels=self._labels,
         )
 
     def tell(self, paths: AnswerPaths, notes: Notes) -> None:
@@ -254,13 +262,13 @@ class _PathSearch:
             is_place = path == ListPath(documents.path, "") and self._value_role == "rank"
             return (None, False) if is_place else (path, self._value_role == "rank")
         if document.in_item:
-            leaves = [name for name, value in _leaves(documents.first) if _is_number(value)]
+            leaves = [name for name, value in _leaves(documents.first) if self._is_value(value)]
             paths = {name: ListPath(documents.path, name) for name in leaves}
         else:
             beside = [
                 other
                 for other in _lists(record)
-                if other.path != documents.path and _is_number(other.first)
+                if other.path != documents.path and self._is_value(other.first)
             ]
             paths = {other.path: ListPath(other.path, "") for other in beside}
         last_names = {name.rpartition(".")[2]: name for name in reversed(list(paths))}
@@ -272,6 +280,9 @@ class _PathSearch:
             self._beside = _text(paths[last_names[ranks[0]]])
         value = next(iter(usual or ranks), "")
         return (paths[last_names[value]], not usual) if value else (None, False)
+
+    def _is_value(self, value: Any) -> bool:
+        return _is_number(grade_of(value, self._labels))
 
     def _refuse_scores(self, path: ListPath) -> None:
         text = _text(path)
@@ -399,6 +410,8 @@ class Answers:
                 values = None  # an engine that sorts by a field gives no scores
             elif values is None:
                 return
+            else:
+                values = [grade_of(value, self._paths.labels) for value in values]
         if documents is None or not self._are_as_many(documents, values, place):
             return
         self._add_checked(checked, documents, values, place)
@@ -462,7 +475,7 @@ class Answers:
         numbers: list[float] = []
         for position, document in enumerate(documents, 1):
             identifier = check_id(document)
-            number = 0.0 if values is None else check_number(values[position - 1], self._table)
+            number = 0.0 if values is None else self._checked(values[position - 1])
             of_document = f" of document {position}{self._of_query}"
             if isinstance(identifier, Fault):
                 self._complain(
@@ -474,6 +487,9 @@ class Answers:
                 ids.append(identifier)
                 numbers.append(number)
         return ids, None if values is None else numbers
+
+    def _checked(self, value: Any) -> float | Fault:
+        return check_number(value, self._table, labels=self._paths.labels)
 
     def tell(self, notes: Notes, where: str) -> None:
         """Warn of scores that rise in every list, as distances do."""
