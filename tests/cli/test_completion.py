@@ -52,7 +52,14 @@ def complete(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         ("idealrank unknown wo", ["file,wo"]),
     ],
 )
-def test_a_word_is_completed(words: str, expected: list[str], complete: Complete) -> None:
+def test_a_word_is_completed(
+    words: str,
+    expected: list[str],
+    complete: Complete,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # names of files are completed, too
     assert complete(words) == expected
 
 

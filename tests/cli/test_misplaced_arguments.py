@@ -46,7 +46,6 @@ def test_a_page_of_files_is_led_to_evaluate_and_compare(say: Say) -> None:
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        ("why qrels.txt bm25.run neural.run --queries 5", "--show"),
         ("compare qrels.txt bm25.run neural.run --confidence .9", "--level"),
         ("compare qrels.txt bm25.run neural.run --alpha=.1", "--level (1 - alpha)"),
         ("evaluate qrels.txt bm25.run --json", "--format json"),

@@ -224,7 +224,7 @@ def test_the_usual_spellings_are_understood(spelling: str, text: str) -> None:
         (
             "nDCG(gian=exp2)",
             "nDCG has no option 'gian', expected cutoff | discount | gain | ideal | "
-            "judged_only | no_relevant | rounding",
+            "judged_only | no_relevant | rel | rounding | short_lists",
         ),
         ("AP(rel=high)", "rel=high: expected a number"),
         ("AP(rel=inf)", "rel=inf: expected a number"),

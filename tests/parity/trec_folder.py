@@ -13,6 +13,7 @@ from pathlib import Path
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.dcg import DCG, NDCG, IdealDCG
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from tests.conftest import shared_file
@@ -47,10 +48,11 @@ DL19_QRELS, DL19_RUN = (
     "run.msmarco-v1-passage.bm25-default.dl19.txt.gz",
 )
 
-# What trec_eval means where the bare name is another tool's measure too; its rbp does not look at
-# -l.
+# What trec_eval means where the bare name is another tool's measure too. Its rbp does not look at
+# -l, nor do its measures of gains.
 OF_TREC_EVAL = {"rbp": "trec_rbp"}
 WITHOUT_THRESHOLD = ("rbp", "rbp_resid")
+OF_GAINS = (DCG, IdealDCG, NDCG)
 
 
 def folder_file(name: str) -> Path:
@@ -111,9 +113,8 @@ def offered(printed: Printed, *, rel: float | None = None) -> dict[str, Measure]
         except OptionError:
             continue
         if measure.aggregate != "text":
-            has_threshold = (
-                rel is not None and hasattr(measure, "rel") and name not in WITHOUT_THRESHOLD
-            )
+            is_without = name in WITHOUT_THRESHOLD or isinstance(measure, OF_GAINS)
+            has_threshold = rel is not None and hasattr(measure, "rel") and not is_without
             measures[name] = replace(measure, rel=rel) if has_threshold else measure  # type: ignore[call-arg]
     return measures
 

@@ -20,7 +20,8 @@ import idealrank as ir
 from idealrank.store import Record, Store, database, value_files
 from idealrank.store.web import server
 from idealrank.store.web.application import application
-from idealrank.store.web.guard import Guard, shown_host
+from idealrank.store.web.guard import Guard
+from idealrank.store.web.host_names import shown_host
 from idealrank.store.web.overview import SHOWN
 from idealrank.store.web.site import StoreFolder
 from tests.store.serve_samples import client, example_store

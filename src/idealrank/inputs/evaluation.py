@@ -65,10 +65,8 @@ def to_qrels(
     tell: Tell | None = None,
 ) -> Qrels:
     """Make judgments of a path, a mapping ``{query: {document: grade}}`` or ``{query: [document,
-    ...]}``, a dataframe, a sparse matrix, or `Qrels`; `labels` has the grades of labels that are
-    words.
-
-    A pandas Series of lists by query counts as their mapping.
+    ...]}``, a dataframe, a pandas Series of lists by query, a sparse matrix, or `Qrels`; `labels`
+    has the grades of labels that are words.
     """
     if isinstance(qrels, Qrels):
         return qrels

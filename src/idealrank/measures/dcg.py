@@ -5,8 +5,8 @@ alignment serves any number of gains, discounts and cutoffs.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,7 +26,14 @@ from idealrank.measures.measure import (
     number_option,
 )
 from idealrank.measures.ranks import hit_weights, tied_ranks, weights_within
-from idealrank.measures.rules import Ideal, NoRelevant, Rounding, ShortLists, checked
+from idealrank.measures.rules import (
+    HasRules,
+    Ideal,
+    NoRelevant,
+    Rounding,
+    ShortLists,
+    checked,
+)
 from idealrank.measures.sums import (
     finite_sums,
     refuse_overflow,
@@ -473,6 +480,15 @@ class NDCG(_Discounted):
     def __post_init__(self) -> None:
         super().__post_init__()
         checked("short_lists", self.short_lists, ShortLists)
+
+    def under(self, convention: HasRules) -> Self:
+        """Return the measure with every option set, but for short lists that are padded: nearly
+        everywhere they are, and the text of the measure does not name them.
+        """
+        resolved = super().under(convention)
+        if self.short_lists is None and resolved.short_lists == "padded":
+            return replace(resolved, short_lists=None)
+        return resolved
 
     def compute(self, judged: Judged) -> PerQuery:
         """NDCG of every query."""
