@@ -2,7 +2,8 @@
 
 Pages are Markdown in get-started/, guides/ (do), concepts/ (understand) and reference/ (look up).
 Pages of a feature are in the folder of its name, and in the lists of guides/ and concepts/.
-Docstrings make the reference.
+Docstrings make the reference. A page reads well on GitHub, too: what is for the site alone is in
+comments, which docs/extensions/site_view.py explains.
 """
 
 import sys
@@ -24,15 +25,35 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "accessible",
-    "measure_pages",
-    "said",
+    "formulas",
+    "name_pages",
+    "search_scope",
+    "site_view",
 ]
-exclude_patterns = ["site", "extensions"]
+exclude_patterns = ["site", "extensions", "templates"]
+templates_path = ["templates"]
+html_math_renderer = "mathml"
+# Guides answer in a few sentences what these pages record at length.
+search_without = (
+    "project/*",
+    "clicks/click-intervals",
+    "clicks/online-looks",
+    "concepts/gate-series",
+    "concepts/gate-simulation",
+    "concepts/mid-p",
+    "concepts/rare-losses",
+    "concepts/stated-power",
+    "concepts/tests-simulated",
+    "concepts/too-few-judgments-cells",
+)
 # `n_queries` in a docstring is an attribute of several classes; it stays plain text
 suppress_warnings = ["ref.python"]
 default_role = "py:obj"  # `Qrels` in a docstring becomes a link where there is something to link to
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+# `$text` and `${NAME}` in prose are no formulas
+myst_dmath_allow_space = False
+myst_dmath_allow_digits = False
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
@@ -55,8 +76,9 @@ html_theme_options = {
     "header_links_before_dropdown": 4,
     "show_prev_next": False,
     "show_toc_level": 2,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "reference/api/**": ["siblings.html"]}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]

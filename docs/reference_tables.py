@@ -1,14 +1,13 @@
-"""Write the tables of names in docs/reference from docstrings: ``python docs/reference_tables.py
+"""Write the tables of docs/reference from the library: ``python docs/reference_tables.py
 [--check]``.
 
-A page of the reference is directives that only a build of the site fills. Between ``<!-- names
--->`` and ``<!-- end of names -->`` stands what a reader without a build needs: each name of the
-page with its first sentence, each command, each convention. The row of a new measure may wait for
-the release. The tables of the keys of configurations are made from their JSON Schema.
+A reader without a build of the site needs each name with its first sentence, each command with its
+help, each measure in one line, each convention with its switches, and the BibTeX entry. The row of
+a new measure may wait for the release. The tables of the keys of configurations are made from their
+JSON Schema.
 """
 
 import argparse
-import importlib
 import json
 import re
 import sys
@@ -16,88 +15,30 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from idealrank._keys import schema_of
-from idealrank.cli.main import COMMANDS
-from idealrank.conventions.presets import PRESETS
-from idealrank.io.gate_files.gate_policies import PolicyFile
-from idealrank.live.backends import backend_schema
-from idealrank.live.canary.monitor_config import MonitorConfig
-from idealrank.live.judges.callers import judge_schema
-from idealrank.live.judges.judge_configuration import JudgeConfig
-from idealrank.live.search_configuration import SearchConfig
-from idealrank.measures.facts import families
-from idealrank.training.configuration import TrainingConfig
-from idealrank.training.neural_configuration import NetworkSection, loss_schema
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
 
-FOLDER = Path(__file__).resolve().parent / "reference"
-CHANGELOG = FOLDER.parents[1] / "CHANGELOG.md"
+from docs.command_pages import help_pages  # noqa: E402  (the path above comes first)
+from docs.reference_entries import Entry, entries_of, with_sources  # noqa: E402
+from idealrank._keys import schema_of  # noqa: E402
+from idealrank.cli.main import COMMANDS  # noqa: E402
+from idealrank.conventions import Convention  # noqa: E402
+from idealrank.conventions.presets import PRESETS  # noqa: E402
+from idealrank.conventions.switches import phrase  # noqa: E402
+from idealrank.io.gate_files.gate_policies import PolicyFile  # noqa: E402
+from idealrank.live.backends import backend_schema  # noqa: E402
+from idealrank.live.canary.monitor_config import MonitorConfig  # noqa: E402
+from idealrank.live.judges.callers import judge_schema  # noqa: E402
+from idealrank.live.judges.judge_configuration import JudgeConfig  # noqa: E402
+from idealrank.live.search_configuration import SearchConfig  # noqa: E402
+from idealrank.measures.facts import facts_of, families  # noqa: E402
+from idealrank.training.configuration import TrainingConfig  # noqa: E402
+from idealrank.training.neural_configuration import NetworkSection, loss_schema  # noqa: E402
+
+FOLDER = ROOT / "docs" / "reference"
+CHANGELOG = ROOT / "CHANGELOG.md"
+CITATION = ROOT / "CITATION.cff"
 MARKED = re.compile(r"(<!-- names -->\n).*?(<!-- end of names -->)", re.DOTALL)
-MEASURES = re.compile(r"^```\{measures\} *([\w ]*)\n```$", re.MULTILINE)
-ENTRY = re.compile(
-    r"^\.\. (auto(?:function|class|data|exception)|currentmodule|automodule):: (\S+)$", re.MULTILINE
-)
-
-
-def first_sentence(value: Any) -> str:
-    """The summary of a docstring, as Markdown in a cell."""
-    line = " ".join((value.__doc__ or "").strip().partition("\n\n")[0].split())
-    return re.sub(r"``(.+?)``", r"`\1`", line).replace("|", "\\|")
-
-
-def resolved(name: str) -> Any:
-    """What a dotted name stands for."""
-    module, rest = name, []
-    while True:
-        try:
-            value: Any = importlib.import_module(module)
-            break
-        except ModuleNotFoundError:
-            module, _, last = module.rpartition(".")
-            rest.insert(0, last)
-    for part in rest:
-        value = getattr(value, part)
-    return value
-
-
-def with_entries(page: str) -> str:
-    """A page with an entry for each measure of the families that its fences `{measures}` name."""
-    listed = families()
-
-    def entries(found: re.Match[str]) -> str:
-        return "\n".join(
-            [
-                "```{eval-rst}",
-                *(
-                    f".. autoclass:: {cls.__name__}"
-                    for name in found[1].split()
-                    for cls in listed[name]
-                ),
-                "```",
-            ]
-        )
-
-    return MEASURES.sub(entries, page)
-
-
-def names_of(page: str) -> Iterator[tuple[str, str]]:
-    """Each name that a page documents, with its first sentence."""
-    home = "idealrank"
-    for kind, name in ENTRY.findall(with_entries(page)):
-        if kind == "currentmodule":
-            home = name
-        elif kind == "automodule":
-            module = importlib.import_module(name)
-            for own in getattr(
-                module,
-                "__all__",
-                [word for word in vars(module) if word.endswith(("Error", "Warning"))],
-            ):
-                value = getattr(module, own)
-                if callable(value) and getattr(value, "__module__", "").startswith(name):
-                    yield own, first_sentence(value)
-        else:
-            value = resolved(name if name.startswith("idealrank.") else f"{home}.{name}")
-            yield name.rpartition(".")[2], first_sentence(value)
 
 
 def table(title: str, rows: Iterator[tuple[str, ...]]) -> str:
@@ -117,9 +58,102 @@ def marked(page: str, text: str) -> str:
     return MARKED.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
 
 
-def with_names(page: str) -> str:
-    """A page with a row for each name that it documents."""
-    return marked(page, table("name | summary", names_of(page))) if MARKED.search(page) else page
+def measure_index(page_of_families: str, link: Callable[[Entry], str]) -> str:
+    """Every measure by its name: how it is written, in one line, and its family."""
+    headings = dict(_headings(page_of_families))
+    lines = []
+    for entry in sorted(entries_of(page_of_families), key=lambda entry: entry.word.lower()):
+        if entry.is_measure:
+            facts = facts_of(entry.value)
+            heading = headings[facts.family]
+            anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+            family = f"[{heading}](measures.md#{anchor})"
+            lines.append(
+                f"| [`{facts.text}`]({link(entry)}) | {_cell_text(facts.summary)} | {family} |"
+            )
+    return "\n".join(["| measure | value | family |", "|---|---|---|", *lines])
+
+
+def _headings(page: str) -> Iterator[tuple[str, str]]:
+    """The heading above each family."""
+    heading = ""
+    for line in page.splitlines():
+        heading = line.removeprefix("## ") if line.startswith("## ") else heading
+        listed = re.match(r"<!-- measures ([\w ]+) -->$", line)
+        if listed:
+            yield from ((family, heading) for family in listed[1].split())
+
+
+def _cell_text(text: str) -> str:
+    """A text as Markdown in a cell: bars would end it, and docstrings write code with two
+    backticks.
+    """
+    return re.sub(r"``(.+?)``", r"`\1`", text).replace("|", "\\|")
+
+
+def switch_tables() -> str:
+    """Every switch of `standard`, and of every other convention those that differ."""
+    usual = Convention.of("standard").switches()
+    parts = []
+    for name, convention in PRESETS.items():
+        own = {
+            switch: value
+            for switch, value in convention.switches().items()
+            if name == "standard" or value != usual[switch]
+        }
+        rows = [
+            f"| `{switch}` | `{value}` | {_cell_text(phrase(switch, value))} |"
+            for switch, value in own.items()
+        ]
+        parts += [f"### {name}", "", f"{convention.tool} (proof: {convention.proof}).", ""]
+        if rows:
+            parts += ["| switch | value | meaning |", "|---|---|---|", *rows, ""]
+        else:
+            parts += ["Every switch is as in `standard`.", ""]
+        if convention.unstable_from:
+            parts += [
+                f"Not reproduced: equal scores in lists of {convention.unstable_from} or more "
+                "documents. The tool's sort is unstable, and puts them in an order of its own.",
+                "",
+            ]
+    return "\n".join(parts).rstrip("\n")
+
+
+def switch_matrix() -> str:
+    """The switches on which conventions differ most, one row for each convention."""
+    switches = ("gain", "discount", "ideal", "no_relevant", "missing", "ties", "negative")
+    rows = []
+    for name, convention in PRESETS.items():
+        values = convention.switches()
+        cells = " | ".join(f"`{values[switch]}`" for switch in switches)
+        rows.append(f"| [`{name}`](#{name.replace('.', '')}) | {cells} |")
+    return "\n".join([f"| convention | {' | '.join(switches)} |", "|---" * 8 + "|", *rows])
+
+
+def bibtex(citation: str) -> str:
+    """An entry for LaTeX from the fields of CITATION.cff."""
+    fields = dict(re.findall(r"^(\w[\w-]*): +(.+)$", citation, re.MULTILINE))
+    title = fields["title"].strip('"').replace("idealrank", "{idealrank}", 1)
+    return "\n".join(
+        [
+            "```bibtex",
+            "@software{idealrank,",
+            f"  title = {{{title}}},",
+            "  author = {{idealrank maintainers}},",
+            f"  version = {{{fields['version']}}},",
+            "  license = {Apache-2.0},",
+            "}",
+            "```",
+        ]
+    )
+
+
+def marked_as(page: str, mark: str, text: str) -> str:
+    """A page with this text between ``<!-- mark -->`` and ``<!-- end of mark -->``."""
+    place = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end of {mark} -->)", re.DOTALL)
+    if not place.search(page):
+        raise SystemExit(f"a page lacks <!-- {mark} -->")
+    return place.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
 
 
 Schema = dict[str, Any]
@@ -189,6 +223,7 @@ def _rows(schema: Schema, place: str) -> Iterator[tuple[str, str]]:
 
 def _cell(schema: Schema, *, is_needed: bool) -> str:
     about = schema.get("description", "").removesuffix(".").replace("|", "\\|")
+    about = re.sub(r"\$(?:\w+|\{\w+\})", r"`\g<0>`", about)  # a dollar would begin a formula
     sentences = [f"{about}." if about and not about.endswith("...") else about]
     words = _words(schema)
     sentences.append(f"{words[0].upper()}{words[1:]}." if words else "")
@@ -232,19 +267,36 @@ def _range(schema: Schema) -> str:
 
 
 def written(path: Path) -> str:
-    """A page with its table of today."""
+    """A page with its tables of today."""
     page = path.read_text(encoding="utf-8")
-    if path.name == "commands.md":
-        return marked(page, table("command | purpose", iter(COMMANDS.items())))
-    if path.name == "conventions.md":
-        return marked(
-            page,
-            table(
-                "convention | proof | reproduces",
-                ((name, one.proof, one.reproduces) for name, one in PRESETS.items()),
-            ),
-        )
-    return with_keys(page) if path.name == "configuration.md" else with_names(page)
+    rewrite = _REWRITTEN.get(path.name, with_sources)
+    return rewrite(page)
+
+
+def _commands(page: str) -> str:
+    rows = [f"| [`{name}`](commands/{name}.md) | {purpose} |" for name, purpose in COMMANDS.items()]
+    return marked(page, "\n".join(["| command | purpose |", "|---|---|", *rows]))
+
+
+def _conventions(page: str) -> str:
+    rows = ((name, one.proof, one.reproduces) for name, one in PRESETS.items())
+    page = marked(page, table("convention | proof | reproduces", rows))
+    page = marked_as(page, "matrix", switch_matrix())
+    return with_sources(marked_as(page, "switches", switch_tables()))
+
+
+def _measures_table(page: str) -> str:
+    families_page = (FOLDER / "measures.md").read_text(encoding="utf-8")
+    return marked_as(page, "index", measure_index(families_page, lambda entry: entry.source))
+
+
+_REWRITTEN: dict[str, Callable[[str], str]] = {
+    "cite.md": lambda page: marked_as(page, "bibtex", bibtex(CITATION.read_text(encoding="utf-8"))),
+    "commands.md": _commands,
+    "configuration.md": with_keys,
+    "conventions.md": _conventions,
+    "measures-table.md": _measures_table,
+}
 
 
 def waiting_rows() -> tuple[str, ...]:
@@ -254,8 +306,9 @@ def waiting_rows() -> tuple[str, ...]:
         .partition("\n## [Unreleased]")[2]
         .partition("\n## ")[0]
     )
-    names = [cls.__name__ for classes in families().values() for cls in classes]
-    return tuple(f"| `{name}` |" for name in names if f"`{name}`" in unreleased)
+    facts = [facts_of(cls) for classes in families().values() for cls in classes]
+    new = [one for one in facts if f"`{one.class_name}`" in unreleased]
+    return tuple(f"| [`{name}`](" for one in new for name in (one.class_name, one.text))
 
 
 def is_current(page: str, today: str, waiting: tuple[str, ...]) -> bool:
@@ -276,9 +329,12 @@ def main() -> None:
         path: (path.read_text(encoding="utf-8"), written(path))
         for path in sorted(FOLDER.glob("*.md"))
     }
+    for path, today in help_pages():
+        pages[path] = (path.read_text(encoding="utf-8") if path.exists() else "", today)
     if not parser.parse_args().check:
         for path, (page, today) in pages.items():
             if page != today:
+                path.parent.mkdir(exist_ok=True)
                 path.write_text(today, encoding="utf-8")
         return
     stale = [

@@ -102,9 +102,9 @@ CHANGE = Change(
         ),
         Edit.before(
             _REFERENCE,
-            "| `wilcoxon` | Test with",
-            "| `paired_z` | Test the mean difference b - a over the same queries by the normal "
-            "distribution. |\n",
+            "| [`wilcoxon`](",
+            "| [`paired_z`](../../src/idealrank/stats/paired_tests.py) | Test the mean difference "
+            "b - a over the same queries by the normal distribution. |\n",
         ),
         Edit.after(
             _REFERENCE,

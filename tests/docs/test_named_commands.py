@@ -27,7 +27,7 @@ FILES = [
         for folder in ("docs", "examples", "src", "deploy", "experiments", ".github", "tests/cli")
         for path in sorted((ROOT / folder).rglob("*"))
         if path.suffix in {".md", ".py", ".html", ".yml", ".yaml", ".txt"}
-        and "site" not in path.parts
+        and "site" not in path.relative_to(ROOT).parts
         and (folder != "tests/cli" or path.parent.name == "snapshots")
     ),
 ]
@@ -125,7 +125,8 @@ def unknown_options(path: Path, text: str) -> set[str]:
     """Words that look like an option, and are none of a command or of another program."""
     if path == CONSOLE:  # it has the options of others, to lead to ours
         return set()
-    found = set(OPTION.findall(text)) - options_of_commands()
+    unwrapped = re.sub(r"(?<=\w)-\n +", "-", text)  # a help text may break an option at a hyphen
+    found = set(OPTION.findall(unwrapped)) - options_of_commands()
     if path.suffix == ".md" or "experiments/" in text:
         return found - options_of_scripts()
     return found if path.relative_to(ROOT).parts[0] in {"src", "tests"} else set()

@@ -31,7 +31,9 @@ LONG = {
 # What a newcomer meets first runs in every run; the others in `make test-docs`.
 FIRST_MET = {"README.md", "compare.md", "input.md", "tutorial.md"}
 OF_PEERS = {"pytorch-losses.md"}  # they need what `make test-peers` installs
-PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
+PAGES = sorted(
+    path for folder in FOLDERS for path in folder if "site" not in path.relative_to(ROOT).parts
+)
 
 
 def _marks(page: Path) -> list[pytest.MarkDecorator]:

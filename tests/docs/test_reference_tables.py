@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
-from docs.reference_tables import is_current
+from docs.reference_tables import bibtex, is_current
+from idealrank.conventions import Convention
+from idealrank.conventions.presets import PRESETS
 from tests.conftest import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -35,15 +37,47 @@ def test_only_the_row_of_an_unreleased_measure_may_be_missing() -> None:
 def test_every_name_has_a_summary() -> None:
     pages = [path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.md")]
     tables = [
-        found
+        block
         for page in pages
-        for found in re.findall(r"<!-- names -->\n(.*?)<!-- end of names -->", page, re.DOTALL)
+        for block in re.findall(
+            r"^-->\n(.*?)<!-- end of entries -->|^<!-- names -->\n(.*?)<!-- end of names -->",
+            page,
+            re.DOTALL | re.MULTILINE,
+        )
     ]
-    rows = [line for table in tables for line in table.splitlines() if line.startswith("| `")]
+    rows = [
+        line for table in tables for line in "".join(table).splitlines() if line.startswith("| [`")
+    ]
 
-    assert len(tables) == 13
-    assert len(rows) > 300
+    assert len(tables) > 60
+    assert len(rows) > 400
     assert [row for row in rows if not row.split(" | ", 1)[1].strip(" |")] == []
+
+
+def test_every_convention_has_its_switches() -> None:
+    page = (REFERENCE / "conventions.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", page, re.DOTALL | re.MULTILINE))
+
+    assert list(sections) == list(PRESETS)
+    usual = Convention.of("standard").switches()
+    for name, section in sections.items():
+        values = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", section, re.MULTILINE))
+        assert {**usual, **values} == PRESETS[name].switches(), name
+        assert len(values) == len(usual) or name != "standard"
+
+
+def test_the_entry_to_cite_has_the_version_of_the_citation_file() -> None:
+    page = (REFERENCE / "cite.md").read_text(encoding="utf-8")
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    version = re.findall(r"^version: (.+)$", citation, re.MULTILINE)
+
+    assert re.findall(r"version = \{(.+)\}", page) == version
+    assert bibtex('title: "idealrank: x"\nversion: 9.8\n').splitlines()[1:5] == [
+        "@software{idealrank,",
+        "  title = {{idealrank}: x},",
+        "  author = {{idealrank maintainers}},",
+        "  version = {9.8},",
+    ]
 
 
 def test_every_key_of_a_configuration_has_its_values() -> None:
@@ -59,7 +93,9 @@ def test_every_key_of_a_configuration_has_its_values() -> None:
 
 def test_the_guide_to_the_command_line_lists_every_command() -> None:
     listed = re.findall(
-        r"^\| `([a-z-]+)` \|", (REFERENCE / "commands.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| \[`([a-z-]+)`\]",
+        (REFERENCE / "commands.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
     guide = (ROOT / "docs" / "guides" / "command-line.md").read_text(encoding="utf-8")
     named = {
