@@ -68,6 +68,7 @@ napoleon_use_rtype = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "idealrank"
+html_favicon = "static/icon.svg"
 html_show_copyright = False
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
@@ -81,6 +82,7 @@ html_theme_options = {
 html_sidebars = {"index": [], "reference/api/**": ["siblings.html"]}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "static" / "scorer.js")
 html_js_files = [("site.js", {"defer": "defer"})]
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False

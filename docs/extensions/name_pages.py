@@ -19,6 +19,8 @@ from docs.reference_entries import FOLDER, PAGES, Entry, entries_of
 from idealrank.measures.facts import Facts, facts_of
 from idealrank.reports.views.measures import range_words, tie_words
 
+_OTHERS = 4  # names of other tools in a title
+
 
 @cache
 def listed() -> dict[str, list[Entry]]:
@@ -37,7 +39,7 @@ def page_of(entry: Entry, listed_on: str) -> str:
     if entry.is_measure:
         known = facts_of(entry.value)
         title = measure_title(known)
-        facts = [*_found_by(known), "", *_facts(known), ""]
+        facts = [*_facts(known), ""]
     return "\n".join(
         [
             ":orphan:",
@@ -55,14 +57,11 @@ def page_of(entry: Entry, listed_on: str) -> str:
 
 
 def measure_title(facts: Facts) -> str:
-    """The name of a measure with the first words of its sentence."""
+    """The name of a measure, its names in other tools, and the first words of its sentence."""
+    others = [name for name in facts.spellings if name.lower() != facts.name.lower()]
+    known = f" ({', '.join(others[:_OTHERS])})" if others else ""
     words = re.split(r"[:;,.](?:\s|$)", facts.idea)[0]
-    return words if words.startswith(facts.name) else f"{facts.name}: {words}"
-
-
-def _found_by(facts: Facts) -> list[str]:
-    """Names in other tools, for the search."""
-    return [f".. index:: ! {name}" for name in dict.fromkeys((facts.name, *facts.spellings))]
+    return f"{facts.name}{known}: {words}"
 
 
 def _facts(facts: Facts) -> list[str]:

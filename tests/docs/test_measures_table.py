@@ -52,8 +52,8 @@ def test_the_page_of_a_measure_has_its_facts_and_its_other_names() -> None:
     rank = next(entry for entry in entries_of(PAGE) if entry.word == "RR")
     page = page_of(rank, "measures")
 
-    assert page.splitlines()[2] == "RR: Reciprocal rank of the first relevant document"
-    assert ".. index:: ! mrr\n" in page
+    title = "RR (mrr, recip_rank): Reciprocal rank of the first relevant document"
+    assert page.splitlines()[2] == title
     assert ".. autoclass:: idealrank.RR\n" in page
     for heading in ("Written", "Formula", "Range", "Tie rule", "Use", "Proven against"):
         assert re.search(rf"\* - {heading}\n     - \S", page), heading
