@@ -6,13 +6,16 @@ most 256 colours, which is more than a page of text and lines has. Needs Chromiu
 NumPy.
 """
 
+import atexit
 import base64
+import shutil
 import struct
 import sys
 import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,15 +24,14 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from docs import gallery_store  # noqa: E402  (the path above comes first)
 from idealrank.io.texts import DocumentText  # noqa: E402
-from idealrank.judging.files.judgment_pairs import JudgmentPair  # noqa: E402  (the path above comes first)
+from idealrank.judging.files.judgment_pairs import JudgmentPair  # noqa: E402
 from idealrank.live.judges.judge_answers import Scale  # noqa: E402
 from idealrank.live.judges.label_plan import LabelPlan  # noqa: E402
 from idealrank.live.judges.label_store import LabelStore  # noqa: E402
 from idealrank.live.web.label_pages import Labelling, label_application  # noqa: E402
 from idealrank.store.web.guard import Guard  # noqa: E402
-from tests.store import serve_samples  # noqa: E402  (the path above comes first)
-from tests.store.test_serve_canaries import watched  # noqa: E402
 from tests.web import browsing, pages, serving  # noqa: E402
 
 if TYPE_CHECKING:
@@ -109,25 +111,28 @@ def _gate(part: str) -> Picture:
     return lambda visits: _part(_report(visits, file=pages.pull_request()), part)
 
 
+@cache
+def _stored() -> tuple[Path, dict[str, str]]:
+    """The store of the served pages, and the newest evaluation of each run; it is written once."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    newest = gallery_store.written(folder)
+    return gallery_store.store_of(folder), newest
+
+
 def _served(path: str, scheme: browsing.Scheme = "light") -> Picture:
-    """A page of `idealrank serve` over a store of three runs; `path` may name the newest evaluation
-    of a run in braces.
-    """
+    """A page of `idealrank serve`; `path` may name the newest evaluation of a run in braces."""
 
     def picture(visits: browsing.Visits) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            ids = serve_samples.example_store(
-                Path(folder), names=("bm25", "neural", "hybrid"), days=9, n_queries=60
-            )
-            watched(Path(folder))
-            with serving.server(Path(folder)) as home:
-                page = visits._browser.new_context(
-                    device_scale_factor=1.5, color_scheme=scheme
-                ).new_page()
-                page.set_viewport_size({"width": _WIDE[0], "height": _WIDE[1]})
-                page.goto(home + path.format(**{name: keys[-1] for name, keys in ids.items()}))
-                taken = page.screenshot(animations="disabled")
-                page.context.close()
+        store, newest = _stored()
+        with serving.server(store) as home:
+            page = visits._browser.new_context(
+                device_scale_factor=1.5, color_scheme=scheme
+            ).new_page()
+            page.set_viewport_size({"width": _WIDE[0], "height": _WIDE[1]})
+            page.goto(home + path.format(**newest))
+            taken = page.screenshot(animations="disabled")
+            page.context.close()
         return taken
 
     return picture
@@ -199,8 +204,8 @@ PICTURES: dict[str, Picture] = {
     "gate": _gate("section.verdict"),
     "gate-changes": _gate("#changes"),
     "serve-overview": _served("/"),
-    "serve-comparison": _served("/compare?a={bm25}&b={hybrid}", scheme="dark"),
-    "serve-query": _served("/query?run={hybrid}&against={bm25}&query=q7"),
+    "serve-comparison": _served("/compare?a={bm25}&b={minilm}", scheme="dark"),
+    "serve-query": _served("/query?run={minilm}&against={bm25}&query=q46"),
     "serve-canaries": _served("/canaries"),
     "judge-ui": _labelling,
     "gate-query": lambda visits: _report(

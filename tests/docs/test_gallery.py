@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from docs import gallery_store
+from idealrank.store import Store
 from tests.docs.blocks import ROOT
 
 FOLDER = ROOT / "docs" / "figures" / "gallery"
@@ -56,3 +58,26 @@ def test_pictures_are_small_and_have_a_palette() -> None:
         assert struct.unpack(">BB", head[24:26]) == (8, 3), (
             f"{name}: expected 8 bits a pixel and a palette"
         )
+
+
+def test_pictures_do_not_show_data_that_tests_made_up() -> None:
+    for name in ("gallery.py", "gallery_store.py"):
+        script = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert not re.search(r"^from tests\.(?!web import)", script, re.MULTILINE), name
+
+
+@pytest.mark.slow
+def test_the_served_pages_show_commits_of_the_project_and_alarms_of_a_monitor(
+    tmp_path: Path,
+) -> None:
+    newest = gallery_store.written(tmp_path)
+
+    commits = [commit for commit, _ in gallery_store.commits_of(tmp_path)]
+    with Store.open(gallery_store.store_of(tmp_path), create=False) as store:
+        entries = store.entries(kind="evaluation")
+        stored = {entry.record.commit for entry in entries if entry.name == "search"}
+        rounds = store.monitoring("shop").rounds()
+    assert len(commits) == 20
+    assert stored == set(commits)
+    assert set(newest) == {"search", "bm25", "minilm"}
+    assert len(rounds) == 8
