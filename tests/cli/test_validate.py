@@ -190,5 +190,5 @@ def test_notes_name_options_of_the_command_line(
     (tmp_path / "run.json").write_text('{"ann": ["alien"]}', encoding="utf-8")
     assert run(["validate", str(tmp_path / "clicks.csv"), str(tmp_path / "run.json")]) == 0
     out = capfdbinary.readouterr().out.decode()
-    assert "to set the columns, use --qrels-columns query=user,document=item,grade=1" in out
+    assert "to set the columns, use --qrels-columns user=user,item=item,grade=1" in out
     assert "columns={" not in out

@@ -104,13 +104,13 @@ def test_a_warning_and_a_note_name_the_next_step_of_the_interface_in_use(tmp_pat
     said = [text for text in told if "; to set the " in text]
     assert [text.rpartition("; ")[2] for text in said] == [
         "to set the format, use format='tsv'",
-        "to set the columns, use columns={'query': 'user', 'document': 'item', 'grade': '1'} "
+        "to set the columns, use columns={'user': 'user', 'item': 'item', 'grade': '1'} "
         "(in evaluate, qrels_columns=)",
         "to set the format, use format='quepid'",
     ]
     commands = [
         "--input-format tsv",
-        "--qrels-columns query=user,document=item,grade=1",
+        "--qrels-columns user=user,item=item,grade=1",
         "--input-format quepid",
     ]
     assert [text.on_command_line().rpartition("use ")[2] for text in said] == commands  # type: ignore[attr-defined]

@@ -212,7 +212,7 @@ def test_interactions_without_a_grade_count_as_grade_1_and_that_is_said(
         table = frame.astype(object).replace("i2", 7)
     with pytest.warns(
         ir.IdealrankWarning,
-        match=r"every row counts as grade 1; to set the columns, use columns=\{'query': 'user_id',",
+        match=r"every row counts as grade 1; to set the columns, use columns=\{'user': 'user_id',",
     ):
         found = ir.evaluate(table, {"u1": ["x", "i1"], "u2": ["i1"]}, "RR")
     assert found.per_query()["u1"]["RR"] == 0.5
@@ -327,9 +327,34 @@ def test_names_of_shops_and_logs_are_known(header: str, query: str, document: st
     notes: list[str] = []
     chosen = choose_columns(header.split(","), "qrels", None, "a.csv", Notes(notes.append))
     assert (chosen.query, chosen.document) == (query, document)
-    assert notes == [
-        f"a.csv: columns guessed: query={query}, document={document}, grade={chosen.value}"
-    ]
+    assert len(notes) == 1
+    assert f"={query}, " in notes[0]
+    assert f"={document}, grade={chosen.value}" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("header", "roles"),
+    [
+        ("user_id,item_id,rating", "user=user_id, item=item_id, grade=rating"),
+        ("User,Item,rating", "user=User, item=Item, grade=rating"),
+        ("user_id,movie_id,rating", "user=user_id, document=movie_id, grade=rating"),
+        ("query_id,item_id,rating", "query=query_id, item=item_id, grade=rating"),
+        ("uid,iid,rating", "query=uid, document=iid, grade=rating"),
+        ("session_id,sku,grade", "query=session_id, document=sku, grade=grade"),
+    ],
+)
+def test_a_guess_calls_users_and_items_what_their_columns_call_them(
+    header: str, roles: str
+) -> None:
+    notes: list[str] = []
+    choose_columns(header.split(","), "qrels", None, "a.csv", Notes(notes.append))
+    assert notes == [f"a.csv: columns guessed: {roles}"]
+
+    # The words of a guess are roles that name the columns
+    spelled = dict(pair.split("=") for pair in roles.split(", "))
+    chosen = choose_columns(header.split(","), "qrels", spelled, "a.csv", Notes(notes.append))
+    assert chosen.names == list(spelled.values())
+    assert len(notes) == 1
 
 
 def test_a_customer_beside_a_query_is_a_doubt(tmp_path: Path) -> None:

@@ -190,8 +190,10 @@ def test_the_columns_of(names: list[str], table: str, chosen: Chosen | None, dou
         return
     assert choose_columns(names, table, None, "t", Notes(heard.append)) == chosen  # type: ignore[arg-type]
     role = "grade" if table == "qrels" else "rank" if chosen.by_rank else "score"
+    query = "user" if chosen.query.lower().startswith("user") else "query"
+    document = "item" if chosen.document.lower().startswith("item") else "document"
     guess = (
-        f"t: columns guessed: query={chosen.query}, document={chosen.document}, "
+        f"t: columns guessed: {query}={chosen.query}, {document}={chosen.document}, "
         f"{role}={chosen.value}"
     )
     assert heard[0] == (f"{guess}; {doubt}; name them with columns=" if doubt else guess)

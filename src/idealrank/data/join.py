@@ -76,3 +76,8 @@ def labels_of(table: Judgments) -> Labels | None:
     kind.
     """
     return table.labels if isinstance(table, Qrels) else None
+
+
+def query_word_of(table: Judgments) -> str:
+    """Word for a query in the columns of the judgments."""
+    return table.query_word if isinstance(table, Qrels) else "query"

@@ -217,6 +217,7 @@ class Qrels:
         self.name = name
         self.paths = paths
         self._declared: tuple[LabelKind | None, float | None] = (None, None)
+        self.query_word = "query"  # "user" where the column of the queries has this name
         self._queries = QueryIds(
             table.n_queries, lambda: [decode_id(query) for query in table.query_ids()]
         )
@@ -241,6 +242,7 @@ class Qrels:
             return self
         declared = Qrels.from_table(self._table, name=self.name, paths=self.paths)
         declared._declare(labels_are, sampled_negatives)
+        declared.query_word = self.query_word
         return declared
 
     @cached_property
@@ -336,7 +338,8 @@ class Qrels:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process gets columns and builds the table again."""
-        return _rebuilt, (table_columns(self._table), self.name, self.paths, self._declared)
+        columns = table_columns(self._table)
+        return _rebuilt, (columns, self.name, self.paths, self._declared, self.query_word)
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}: {self.n_queries} queries, {self.n_judgments} judgments)"
@@ -374,7 +377,9 @@ def _rebuilt(
     name: str,
     paths: tuple[str, ...],
     declared: tuple[LabelKind | None, float | None] = (None, None),
+    query_word: str = "query",
 ) -> Qrels:
     qrels = Qrels.from_table(_kernel.from_columns(*columns), name=name, paths=paths)
+    qrels.query_word = query_word
     labels_are, sampled_negatives = declared
     return qrels.labelled(labels_are, sampled_negatives=sampled_negatives)

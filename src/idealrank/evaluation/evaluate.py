@@ -12,7 +12,7 @@ from idealrank import _kernel
 from idealrank._lazy import computed, printed, repr_html
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.interchange import frame_of
-from idealrank.data.join import Judgments, join, labels_of, tables_of, ties_for
+from idealrank.data.join import Judgments, join, labels_of, query_word_of, tables_of, ties_for
 from idealrank.data.judged import Judged
 from idealrank.data.label_kinds import Labels
 from idealrank.data.lists import Lists
@@ -81,6 +81,8 @@ class Provenance:
     # Kind of the labels, declared or recognised; None if it is unknown, and for preferences, which
     # have none
     labels: Labels | None = None
+    # What tables call a query: "user" where the judgments have a column of this name
+    query_word: str = "query"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -504,6 +506,7 @@ def evaluate(
         max_documents=max_documents,
         judgments=qrels.fingerprint,
         labels=labels_of(qrels),
+        query_word=query_word_of(qrels),
     )
 
     path = run.paths[0] if run.paths else ""

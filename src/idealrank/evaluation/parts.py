@@ -155,6 +155,7 @@ def evaluate_part(
         max_documents=max_documents,
         judgments=qrels.fingerprint,
         labels=qrels.labels,
+        query_word=qrels.query_word,
     )
     texts = {str(measures[place]): words for place, words in measured.texts.items()}
     return Evaluation(

@@ -100,7 +100,12 @@ Tell: TypeAlias = Callable[[str], None]
 
 
 class Notes:
-    """Passes messages on: all of them to `tell`, or, without one, the doubtful ones as warnings."""
+    """Passes messages on: all of them to `tell`, or, without one, the doubtful ones as warnings.
+
+    `query_word` is the word of the columns that were read: "user" if the queries are users.
+    """
+
+    query_word = "query"
 
     def __init__(self, tell: Tell | None = None, tell_doubts: Tell | None = None) -> None:
         self._tell = tell

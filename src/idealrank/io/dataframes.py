@@ -43,8 +43,11 @@ def qrels_from_frame(
     tell: Tell | None = None,
 ) -> Qrels:
     """Read judgments from a dataframe with a row per judged document."""
-    qrels = to_qrels(_rows(frame, "qrels", columns, name, Notes(tell)), [name], duplicates)
-    return Qrels.from_table(qrels.table, name=name)
+    notes = Notes(tell)
+    read = to_qrels(_rows(frame, "qrels", columns, name, notes), [name], duplicates)
+    qrels = Qrels.from_table(read.table, name=name)
+    qrels.query_word = notes.query_word
+    return qrels
 
 
 def run_from_frame(

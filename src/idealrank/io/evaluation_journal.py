@@ -75,6 +75,7 @@ class EvaluationJournal:
             measures=tuple(line["measures"]),
             judgments=line["judgments"],
             labels=None if labels is None else Labels(**labels),
+            query_word=line.get("query_word", "query"),
         )
         return Evaluation(
             name=name,
@@ -105,6 +106,7 @@ class EvaluationJournal:
             "measures": list(evaluation.provenance.measures),
             "judgments": evaluation.provenance.judgments,
             "labels": None if labels is None else asdict(labels),
+            "query_word": evaluation.provenance.query_word,
             "coverage": {
                 **counts_of_run,
                 "missing_queries": list(coverage.missing_queries),

@@ -123,6 +123,7 @@ def read_qrels(
         with _whole(sources):
             parts = _parts(sources, "qrels", kind, columns, notes, group=group)
             qrels = to_qrels(parts, [source.path for source in sources], duplicates)
+            qrels.query_word = notes.query_word
     if qrels.n_judgments == 0:
         raise InputError(f"{', '.join(qrels.paths)}: found no judgments, expected at least one")
     if kind in _NAMES_KINDS or qrels.counters.get("comments"):

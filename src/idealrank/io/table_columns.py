@@ -172,6 +172,8 @@ Columns: TypeAlias = Mapping[str, str] | Sequence[str] | LabelledColumns | None
 _ROLES = ("query", "document", "grade", "score", "rank")
 # The words of recommenders for the same roles.
 _OTHER_ROLES = {"user": "query", "item": "document", "rating": "grade"}
+# Names of columns that make it the word of messages
+_NAMED_FOR = {"query": ("user", ("user", "userid")), "document": ("item", ("item", "itemid"))}
 _VALUES: Mapping[Table, tuple[str, Names]] = {"qrels": ("grade", GRADE), "run": ("score", SCORE)}
 _EVERY_ROW = "1"  # as the name of the grade's column: grade 1 for every row
 
@@ -191,6 +193,18 @@ class Chosen(NamedTuple):
     def names(self) -> list[str]:
         """The names, each once."""
         return list(dict.fromkeys(filter(None, (self.query, self.document, self.value))))
+
+
+def role_word(role: str, column: str) -> str:
+    """Return the word for a role: user and item where the column has this name.
+
+    Examples
+    --------
+    >>> role_word("query", "user_id"), role_word("query", "qid"), role_word("document", "Item")
+    ('user', 'query', 'item')
+    """
+    word, names = _NAMED_FOR.get(role, (role, ()))
+    return word if plain(column) in names else role
 
 
 def with_labels(columns: Columns, grades: Mapping[str, float]) -> Columns:
@@ -302,14 +316,19 @@ def choose_columns(
         by_rank=by_rank,
         labels=label_grades(columns) if table == "qrels" else _NO_LABELS,
     )
+    notes.query_word = role_word("query", query)
     if is_without_grades:
+        named = {
+            role_word("query", query): query,
+            role_word("document", document): document,
+        }
         message = (
-            f"{where}: found no column of grades next to query={query}, document={document}; "
+            f"{where}: found no column of grades next to {_pairs(named, ', ')}; "
             f"every row counts as grade 1"
         )
-        in_python = {"query": query, "document": document, "grade": "1"}
+        in_python = {**named, "grade": "1"}
         text = "; ".join([message, *doubtful])
-        command = f"{_option(table)} query={query},document={document},grade=1"
+        command = f"{_option(table)} {_pairs(in_python, ',')}"
         notes.warn(
             Advised(
                 text,
@@ -509,14 +528,19 @@ def _tell_of_ranks(
         )
 
 
+def _pairs(named: Mapping[str, str], delimiter: str) -> str:
+    return delimiter.join(f"{role}={name}" for role, name in named.items())
+
+
 def _tell_of_guesses(
     chosen: Chosen, doubtful: Sequence[str], role: str, where: str, notes: Notes, table: Table
 ) -> None:
-    value = chosen.value or _EVERY_ROW
-    message = (
-        f"{where}: columns guessed: query={chosen.query}, document={chosen.document}, "
-        f"{role}={value}"
-    )
+    named = {
+        role_word("query", chosen.query): chosen.query,
+        role_word("document", chosen.document): chosen.document,
+        role: chosen.value or _EVERY_ROW,
+    }
+    message = f"{where}: columns guessed: {_pairs(named, ', ')}"
     if doubtful:
         notes.warn(
             Advised(

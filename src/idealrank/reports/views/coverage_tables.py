@@ -20,9 +20,15 @@ _ALWAYS = ("scored", "in qrels", "missing", "no relevant", "unjudged")  # counts
 _KEPT = ("scored", "missing", "unjudged")  # of these, a narrow terminal leaves out none
 
 
+def queries_in_words(evaluation: Evaluation) -> str:
+    """Return the word for queries: users where the judgments have a column of users."""
+    return "users" if evaluation.provenance.query_word == "user" else "queries"
+
+
 def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     """Build the coverage table: fixed counts, and others only if they are not 0."""
-    table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
+    covers = [(evaluation.name, evaluation.coverage) for evaluation in evaluations]
+    table = coverage_of(covers, queries=queries_in_words(evaluations[0]))
     notes = [note for evaluation in evaluations for note in _missing(evaluation)]
     notes += [*_unjudged(evaluations), *_labels(evaluations), *_unstable_ties(evaluations)]
     return replace(table, notes=notes)
@@ -58,7 +64,7 @@ def _labels(evaluations: Sequence[Evaluation]) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
+def coverage_of(covers: Sequence[tuple[str, Coverage]], *, queries: str = "queries") -> Table:
     """Build the table of the counts of some coverages with their names."""
     rows = [_CoverageRow(name, _counts(cover)) for name, cover in covers]
     shown = [
@@ -69,6 +75,7 @@ def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
 
     def column(name: str) -> Column[_CoverageRow]:
         title = f"unjudged@{depth}" if name == "unjudged" and depth else name
+        title = f"tied {queries}" if name == "tied queries" else title
         return Column(
             title=title,
             kind="number",
@@ -199,5 +206,5 @@ def _missing(evaluation: Evaluation) -> list[str]:
     fate = fates.get(evaluation.convention.alignment.missing, "")
     return [
         f"{evaluation.name} misses {len(missing):,} of {evaluation.coverage.queries_in_qrels:,} "
-        f"judged queries, {fate}: {some}"
+        f"judged {queries_in_words(evaluation)}, {fate}: {some}"
     ]

@@ -24,7 +24,11 @@ from idealrank.reports.table.cells import (
 from idealrank.reports.table.records import Row, mean_of
 from idealrank.reports.table.text import Part, filled, parts_text
 from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph
-from idealrank.reports.views.coverage_tables import coverage_table, measure_coverage_table
+from idealrank.reports.views.coverage_tables import (
+    coverage_table,
+    measure_coverage_table,
+    queries_in_words,
+)
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
@@ -46,7 +50,10 @@ def slice_tables(
     tables = []
     for evaluation, slice_means in zip(evaluations if slices else (), slices, strict=True):
         aggregates = {str(measure): measure.aggregate for measure in evaluation.measures}
-        tables.append(_slice_table(evaluation.name, aggregates, slice_means, digits))
+        queries = queries_in_words(evaluation)
+        tables.append(
+            _slice_table(evaluation.name, aggregates, slice_means, digits, queries=queries)
+        )
     return tables
 
 
@@ -62,7 +69,12 @@ def slice_parts(slice_means: "SliceMeans") -> list[Part]:
 
 
 def _slice_table(
-    run: str, measures: Mapping[str, str], slice_means: "SliceMeans", digits: int | None
+    run: str,
+    measures: Mapping[str, str],
+    slice_means: "SliceMeans",
+    digits: int | None,
+    *,
+    queries: str = "queries",
 ) -> Table:
     rows = [
         _SliceRow(name, slice_means.queries[name], dict(means))
@@ -70,7 +82,7 @@ def _slice_table(
     ]
     columns: list[Column[_SliceRow]] = [
         Column(title=f"{run}, by slice", cell=lambda row: row.name),
-        Column(title="queries", kind="number", cell=lambda row: count_cell(row.queries)),
+        Column(title=queries, kind="number", cell=lambda row: count_cell(row.queries)),
     ]
     for text, aggregate in measures.items():
         intervals = [row.means[text].interval for row in rows]
@@ -81,7 +93,7 @@ def _slice_table(
             text, decimals(known, digits=digits), is_sum=is_sum, is_mean=is_mean
         )
     notes = [f"{100 * slice_means.level:g} % intervals of each mean alone (Student)"]
-    left_out = _left_out(slice_means)
+    left_out = _left_out(slice_means, queries)
     notes += [left_out] if left_out else []
     return Table.of(columns, rows, notes=notes)
 
@@ -102,13 +114,13 @@ def _slice_columns(
     return columns
 
 
-def _left_out(slice_means: "SliceMeans") -> str:
+def _left_out(slice_means: "SliceMeans", queries: str) -> str:
     parts = [
         f"{slice_means.counts[key]:,} {words}"
         for key, words in (("in_none", "in no slice"), ("in_several", "in several"))
         if slice_means.counts[key]
     ]
-    return f"queries {' and '.join(parts)}" if parts else ""
+    return f"{queries} {' and '.join(parts)}" if parts else ""
 
 
 def slice_rows(evaluations: Sequence[Evaluation], slices: "Sequence[SliceMeans]") -> Iterator[Row]:
@@ -301,7 +313,7 @@ def _value_cell(value: float | None, places: int, *, is_sum: bool) -> Cell:
 
 
 def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
-    """Build the table of queries with their values."""
+    """Build the table of queries with their values; its head says where queries are users."""
     places = decimals([], digits=digits)
     values = evaluation.per_query()
 
@@ -314,7 +326,9 @@ def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
 
         return Column(title=text, kind="number", cell=value)
 
-    query_ids: Column[str] = Column(title=evaluation.name, cell=str)
+    is_of_users = evaluation.provenance.query_word == "user"
+    title = f"{evaluation.name}, by user" if is_of_users else evaluation.name
+    query_ids: Column[str] = Column(title=title, cell=str)
     return Table.of([query_ids, *map(column, evaluation.measures)], values)
 
 
