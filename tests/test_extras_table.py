@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from tests.docs.blocks import ROOT
 from tests.extras.environments import HEADLINES, documented, extras
 
 BY_USER = {"ltr", "paper", "rag", "search-team"}
@@ -44,6 +45,15 @@ def test_a_headline_command_is_valid_and_says_what_it_does(extra: str) -> None:
 def test_what_spark_needs_for_arrow_and_figures_for_captions_is_in_their_extras() -> None:
     assert "pandas>=2.2" in extras()["spark"]
     assert "jinja2>=3.1" in extras()["plots"]
+
+
+def test_the_guide_to_figures_names_the_packages_of_its_extra() -> None:
+    page = (ROOT / "docs" / "guides" / "figures.md").read_text(encoding="utf-8")
+    opening = page.partition("```")[0]
+    packages = [name.partition(">")[0] for name in extras()["plots"]]
+
+    assert all(name in opening.lower() for name in packages)
+    assert ("installs the same packages" in opening) == (extras()["plots"] == extras()["report"])
 
 
 def test_no_extra_takes_the_xgboost_that_brings_gigabytes_for_gpus() -> None:

@@ -233,14 +233,27 @@ def test_a_folder_that_cannot_be_written_to_is_refused(say: Say, here: Path) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "what", "extra"),
+    [
+        (["--report", "out.html"], "a page of results", "report"),
+        (["--report", "out.html", "--figures", "drawn"], "a page of results", "report"),
+        (["--figures", "drawn"], "--figures", "plots"),
+    ],
+)
 def test_without_the_extra_the_message_says_what_to_install(
-    say: Say, here: Path, monkeypatch: pytest.MonkeyPatch
+    say: Say,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    what: str,
+    extra: str,
 ) -> None:
     monkeypatch.setattr("idealrank.cli.result_options.is_installed", lambda name: name != "jinja2")
 
-    said = say(*["evaluate", "qrels.txt", "bm25.run", "--report", "out.html"], cwd=here)
+    said = say("evaluate", "qrels.txt", "bm25.run", *options, cwd=here)
 
-    assert said.err == f"error: a page of results needs Jinja2; {install_command('report')}\n"
+    assert said.err == f"error: {what} needs Jinja2; {install_command(extra)}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -104,7 +104,10 @@ class Results:
             _refuse_idle("--queries", self.queries)
             _refuse_idle("--documents", self.documents)
             return
-        check_extra()
+        if self.report is None:
+            check_extra("--figures", "plots")
+        else:
+            check_extra()
         from idealrank.pages.figures.drawings import bundle_ahead  # noqa: PLC0415  (few ask for pages)
 
         inputs = [*read, *self.paths]
@@ -237,14 +240,14 @@ def _made(inputs: tuple[tuple[str, str], ...], ids: tuple[str, ...]) -> "Made":
     )
 
 
-def check_extra() -> None:
-    """Refuse to make pages without the packages that draw them."""
+def check_extra(what: str = "a page of results", extra: str = "report") -> None:
+    """Refuse to make pages or figures without the packages that draw them."""
     for module, package in _EXTRA.items():
         if not is_installed(module):
-            raise MissingExtraError("a page of results", package, "report")
+            raise MissingExtraError(what, package, extra)
     from idealrank.pages.figures.drawings import check_room  # noqa: PLC0415  (few ask for pages)
 
-    check_room("a page of results")
+    check_room(what)
 
 
 def check_page(
