@@ -258,6 +258,25 @@ class ColumnTable:
         """
 
 @final
+class DocumentSets:
+    """Documents of each query, for `align`: those that may not count, or the only ones that may.
+
+    Parameters
+    ----------
+    table : Table
+        Documents by query, or by group; values do not matter.
+    groups : Table, optional
+        Groups of each query, as if they were its documents: a query then has the documents of all
+        its groups.
+    for_all : bool
+        The documents of the only query of the table are those of every query.
+    """
+
+    def __init__(
+        self, table: Table, groups: Table | None = None, *, for_all: bool = False
+    ) -> None: ...
+
+@final
 class Aligned:
     """A run joined to its qrels. Queries: all of the qrels, in their order, then those only the run
     has, by first appearance.
@@ -335,6 +354,17 @@ class Aligned:
     def duplicates(self) -> NDArray[np.int32]:
         """Surplus occurrences of documents, shape (n,)."""
     @property
+    def identical(self) -> NDArray[np.int32]:
+        """Documents whose id is the query's, dropped or not, shape (n,)."""
+    @property
+    def excluded(self) -> NDArray[np.int32]:
+        """Documents that are gone because they are excluded, shape (n,)."""
+    @property
+    def breaches(self) -> NDArray[np.int32]:
+        """Documents that are gone because they are not permitted, shape (n,); an excluded one is no
+        breach.
+        """
+    @property
     def counters(self) -> dict[str, int]:
         """The run's counters (see `Table.counters`).
 
@@ -361,6 +391,9 @@ def align(
     duplicates: Literal["error", "first", "last", "best", "twice"] = "error",
     skip_unjudged: bool = False,
     removed: NDArray[np.uint8] | None = None,
+    excluded: DocumentSets | None = None,
+    permitted: DocumentSets | None = None,
+    drop_identical: bool = False,
     depth: int = 0,
     unjudged_depth: int = 0,
     top_depth: int = 0,
@@ -378,6 +411,8 @@ def align(
     float32 : round scores to float32 before comparing. duplicates : as for `read_text`; under
     ``twice`` all occurrences stay and all are hits. skip_unjudged : documents without a judgment
     vanish from the list. removed : per row of the qrels, 1 = the document vanishes from the list.
+    excluded : documents that vanish, judged or not. permitted : all others vanish; of a query that
+    is not in it, all do. drop_identical : the document whose id is the query's vanishes.
     depth : drop hits below this rank, except tie groups that start at or above it; 0 keeps all.
     unjudged_depth : list the documents without a judgment down to this rank, whole tie groups
     included; 0 lists none. top_depth : keep the first documents of every list down to this rank; 0

@@ -101,7 +101,10 @@ class TableAligner {
     size_t first_of = 0;
     fill(list, run_, query);
     size_t repeated = list.settle_duplicates(summary, first_of);
-    if (repeated == RankedList::none) return place_list(list, qrels_, targets_[query], summary, assembly_, worker);
+    if (repeated == RankedList::none) {
+      list.screen(run_.queries[query], summary);
+      return place_list(list, qrels_, targets_[query], summary, assembly_, worker);
+    }
     std::lock_guard<std::mutex> locked(guard_);
     if (query >= repeated_query_) return;
     repeated_query_ = query;

@@ -24,7 +24,7 @@ struct Aligned {
   Array<int32_t> unjudged_rank, unjudged_first, unjudged_last;
   Array<int64_t> returned, judged, shorter;  // shorter: empty when every list has its length as given
   Array<uint8_t> in_run;
-  Array<int32_t> first_unjudged, tied, straddling, duplicates;
+  Array<int32_t> first_unjudged, tied, straddling, duplicates, identical, excluded, breaches;
   IdPool run_only;
   Counters counters;
   Top top;  // empty where it was not asked for
@@ -60,6 +60,9 @@ class Assembly {
     store(aligned_.tied[query], list.tied);
     store(aligned_.straddling[query], list.straddling);
     store(aligned_.duplicates[query], list.duplicates);
+    store(aligned_.identical[query], list.identical);
+    store(aligned_.excluded[query], list.excluded);
+    store(aligned_.breaches[query], list.breaches);
     if (list.returned != list.length) any_lost_.store(true, std::memory_order_relaxed);
   }
   // The hits of a query of the qrels: those from `start` to the end of this worker's pool.
@@ -122,6 +125,9 @@ class Assembly {
     widen(aligned_.tied, n);
     widen(aligned_.straddling, n);
     widen(aligned_.duplicates, n);
+    widen(aligned_.identical, n);
+    widen(aligned_.excluded, n);
+    widen(aligned_.breaches, n);
     if (!with_top_) return;
     widen(top_places_, n);
     widen(top_sizes_, n);

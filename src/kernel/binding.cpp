@@ -172,7 +172,8 @@ Table from_columns(nb::object queries, nb::object documents, Numbers values, con
 }
 
 Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool float32, const std::string& duplicates, bool skip_unjudged,
-              std::optional<Mask> removed, int64_t depth, int64_t unjudged_depth, int64_t top_depth, int threads, Progress* progress, size_t chunk_bytes) {
+              std::optional<Mask> removed, const DocumentSets* excluded, const DocumentSets* permitted, bool drop_identical, int64_t depth,
+              int64_t unjudged_depth, int64_t top_depth, int threads, Progress* progress, size_t chunk_bytes) {
   checked_threads(threads);
   ListOptions options;
   options.ties = ties_of(ties);
@@ -187,6 +188,9 @@ Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool 
   if (depth < 0) throw nb::value_error("depth must not be negative; 0 keeps all ranks");
   if (removed && removed->shape(0) != qrels.n_rows()) throw nb::value_error("removed must have one entry per row of the qrels");
   if (removed) options.removed = removed->data();
+  options.excluded = excluded;
+  options.permitted = permitted;
+  options.drop_identical = drop_identical;
   if (nb::isinstance<Table>(run)) {
     const Table& table = nb::cast<const Table&>(run);
     nb::gil_scoped_release unlocked;
@@ -293,6 +297,17 @@ void bind_table(nb::module_& m) {
            "query"_a, "document_id"_a);
 }
 
+void bind_document_sets(nb::module_& m) {
+  nb::class_<DocumentSets>(m, "DocumentSets")
+      .def(
+          "__init__",
+          [](DocumentSets* self, const Table& table, const Table* groups, bool for_all) {
+            if (for_all && (groups || table.n_queries() > 1)) throw nb::value_error("for_all: expected a table of one query, and no groups");
+            new (self) DocumentSets(table, groups, for_all);
+          },
+          "table"_a, "groups"_a = nb::none(), nb::kw_only(), "for_all"_a = false, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+}
+
 void bind_aligned(nb::module_& m) {
   nb::class_<Aligned>(m, "Aligned")
       .def_ro("n_qrels_queries", &Aligned::n_qrels_queries)
@@ -319,6 +334,9 @@ void bind_aligned(nb::module_& m) {
       .def_prop_ro("tied", array_of(&Aligned::tied))
       .def_prop_ro("straddling", array_of(&Aligned::straddling))
       .def_prop_ro("duplicates", array_of(&Aligned::duplicates))
+      .def_prop_ro("identical", array_of(&Aligned::identical))
+      .def_prop_ro("excluded", array_of(&Aligned::excluded))
+      .def_prop_ro("breaches", array_of(&Aligned::breaches))
       .def_prop_ro("counters", [](const Aligned& self) { return to_dict(self.counters); })
       .def_prop_ro("top", [](const Aligned& self) -> const Table& { return self.top.table; }, nb::rv_policy::reference_internal)
       .def_prop_ro("top_tied",
@@ -363,6 +381,7 @@ NB_MODULE(_kernel, m) {
       .def_ro("nbytes", &Text::nbytes);
   bind_watch(m);
   bind_table(m);
+  bind_document_sets(m);
   bind_aligned(m);
   bind_groups(m);
   bind_fingerprints(m);
@@ -379,7 +398,7 @@ NB_MODULE(_kernel, m) {
            "duplicates"_a = "error");
   m.def("from_columns", &from_columns, "queries"_a, "documents"_a, "values"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("align", &align, "qrels"_a, "run"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error", "skip_unjudged"_a = false,
-        "removed"_a = nb::none(), "depth"_a = 0, "unjudged_depth"_a = 0, "top_depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
+        "removed"_a = nb::none(), "excluded"_a = nb::none(), "permitted"_a = nb::none(), "drop_identical"_a = false, "depth"_a = 0, "unjudged_depth"_a = 0, "top_depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("rank_query", &rank_query, "run"_a, "query"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error",
         "depth"_a = 0);
 }

@@ -10,6 +10,7 @@ namespace idealrank {
 struct ListSummary {
   int64_t length = 0, returned = 0, judged = 0;
   int32_t first_unjudged = 0, tied = 0, straddling = 0, duplicates = 0;
+  int32_t identical = 0, excluded = 0, breaches = 0;  // see RankedList::screen
 };
 
 struct Hit {

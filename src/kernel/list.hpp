@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "document_sets.hpp"
 #include "duplicates.hpp"
 #include "hits.hpp"
 #include "memory.hpp"
@@ -23,9 +24,12 @@ struct ListOptions {
   int64_t depth = 0;
   int64_t unjudged_depth = 0;  // documents without a judgment are told of down to this rank; 0 for none
   int64_t top_depth = 0;       // the first documents of every list are kept down to this rank; 0 for none
+  const DocumentSets* excluded = nullptr;   // documents that vanish from the list
+  const DocumentSets* permitted = nullptr;  // all others vanish from the list
+  bool drop_identical = false;              // the document whose id is the query's vanishes, too
 };
 
-// Use: clear, push every line, settle_duplicates, join or join_nothing, rank, then emit or read the ranks. Its memory is kept from
+// Use: clear, push every line, settle_duplicates, screen, join or join_nothing, rank, then emit or read the ranks. Its memory is kept from
 // list to list. The ids that were pushed must stay where they are until then.
 class RankedList {
  public:
@@ -79,6 +83,36 @@ class RankedList {
     }
     if (!dropped_.empty()) drop_duplicates();
     return none;
+  }
+
+  // Lets go of the documents that may not count for this query, and counts them; one that is excluded is no breach.
+  void screen(Bytes query, ListSummary& summary) {
+    const size_t identical = n_ ? find(query) : none;
+    if (identical != none) summary.identical = repeats_ ? static_cast<int32_t>(count_rows(query)) : 1;
+    const bool drops_identical = identical != none && options_.drop_identical;
+    if (!n_ || !(options_.excluded || options_.permitted || drops_identical)) return;
+    dropped_.clear();
+    std::memset(dropped_.extend(n_), 0, n_);
+    if (drops_identical) set_dropped(query, gone);
+    if (options_.excluded) {
+      each_row_in(*options_.excluded, query, [&](size_t row) {
+        summary.excluded += !dropped_[row];
+        dropped_[row] = gone;
+      });
+    }
+    if (options_.permitted) {
+      each_row_in(*options_.permitted, query, [&](size_t row) { dropped_[row] |= permitted; });
+      for (size_t row = 0; row < n_; ++row) {
+        summary.breaches += !dropped_[row];
+        dropped_[row] = dropped_[row] != permitted;
+      }
+    }
+    const size_t before = n_;
+    compact([](size_t, size_t) {});
+    if (n_ < before) {
+      start_index();
+      for (size_t row = 0; row < n_; ++row) index(row);
+    }
   }
 
   // Finds the judged documents; then lets go of what is skipped or removed.
@@ -182,6 +216,34 @@ class RankedList {
   }
 
  private:
+  static constexpr uint8_t gone = 1, permitted = 2;  // what `screen` knows of a row
+
+  // Calls with_row(row) for each row of a document, which comes twice where a list holds it twice.
+  template <class WithRow>
+  void each_row_of(Bytes document, WithRow&& with_row) const {
+    const size_t first = find(document);
+    if (first == none) return;
+    with_row(first);
+    for (size_t row = first + 1; repeats_ && row < n_; ++row) {
+      if (id(row) == document) with_row(row);
+    }
+  }
+  template <class WithRow>
+  void each_row_in(const DocumentSets& sets, Bytes query, WithRow&& with_row) const {
+    if (!sets.for_all()) return sets.each(query, [&](Bytes document) { each_row_of(document, with_row); });
+    for (size_t row = 0; row < n_; ++row) {
+      if (sets.holds(id(row))) with_row(row);
+    }
+  }
+  size_t count_rows(Bytes document) const {
+    size_t count = 0;
+    each_row_of(document, [&](size_t) { ++count; });
+    return count;
+  }
+  void set_dropped(Bytes document, uint8_t value) {
+    each_row_of(document, [&](size_t row) { dropped_[row] = value; });
+  }
+
   void grow() {
     if (capacity_ >= std::numeric_limits<int32_t>::max()) throw std::length_error("more than 2,147,483,647 documents in one list");
     capacity_ = std::min<size_t>(capacity_ + capacity_ / 2 + 64, std::numeric_limits<int32_t>::max());

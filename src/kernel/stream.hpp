@@ -19,11 +19,11 @@ struct RunOnlyList {
   uint64_t place;
   uint32_t id_size, target;
   uint32_t returned;
-  uint32_t remarks;  // their number + 1, or 0: as long as returned, no ties, no duplicates
+  uint32_t remarks;  // their number + 1, or 0: as long as returned, no ties, no duplicates, no id of the query
 };
 struct Remarks {
   uint32_t length;
-  int32_t tied, straddling, duplicates;
+  int32_t tied, straddling, duplicates, identical, excluded, breaches;
 };
 
 class TextAligner {
@@ -107,7 +107,7 @@ class TextAligner {
     // The segment is noted even if it has a duplicate: put together with others the query may have one earlier.
     if (target == IdIndex::absent) worker.run_only.push({place, static_cast<uint32_t>(query.size()), 0, 0, 0});
     ListSummary summary;
-    if (!settle(worker.list, summary)) return false;
+    if (!settle(worker.list, query, summary)) return false;
     if (target != IdIndex::absent) {
       place_list(worker.list, qrels_, target, summary, assembly_, number);
     } else {
@@ -125,14 +125,18 @@ class TextAligner {
     }
     RunOnlyList& list = worker.run_only.back();
     list.returned = static_cast<uint32_t>(summary.returned);
-    if (summary.length == summary.returned && !summary.tied && !summary.duplicates) return;
-    worker.remarks.push({static_cast<uint32_t>(summary.length), summary.tied, summary.straddling, summary.duplicates});
+    if (summary.length == summary.returned && !summary.tied && !summary.duplicates && !summary.identical) return;
+    worker.remarks.push({static_cast<uint32_t>(summary.length), summary.tied, summary.straddling, summary.duplicates, summary.identical,
+                         summary.excluded, summary.breaches});
     list.remarks = static_cast<uint32_t>(worker.remarks.size());
   }
 
-  bool settle(RankedList& list, ListSummary& summary) {
+  bool settle(RankedList& list, Bytes query, ListSummary& summary) {
     size_t first_of = 0, repeated = list.settle_duplicates(summary, first_of);
-    if (repeated == RankedList::none) return true;
+    if (repeated == RankedList::none) {
+      list.screen(query, summary);
+      return true;
+    }
     uint64_t earlier = line_place(sources_, list.id(first_of).data());
     problem_.note(Problem::duplicate, line_place(sources_, list.id(repeated).data()), "", earlier);
     return false;
@@ -153,13 +157,16 @@ class TextAligner {
       auto target = static_cast<uint32_t>(qrels_.n_queries() + list.target);
       if (scattered[list.target]) worker.more.push({list.place, target});
       ListSummary summary;
-      const Remarks plain{list.returned, 0, 0, 0}, remarks = list.remarks ? worker.remarks[list.remarks - 1] : plain;
+      const Remarks plain{list.returned, 0, 0, 0, 0, 0, 0}, remarks = list.remarks ? worker.remarks[list.remarks - 1] : plain;
       summary.returned = list.returned;
       summary.length = remarks.length;
       summary.first_unjudged = remarks.length ? 1 : 0;
       summary.tied = remarks.tied;
       summary.straddling = remarks.straddling;
       summary.duplicates = remarks.duplicates;
+      summary.identical = remarks.identical;
+      summary.excluded = remarks.excluded;
+      summary.breaches = remarks.breaches;
       assembly_.put(target, summary);
       if (i < worker.tops.size()) assembly_.put_top(target, number, worker.tops[i], worker.list.top_of(remarks.length));
     }
@@ -204,7 +211,9 @@ class TextAligner {
     });
     if (pieces > 1) scattered_.fetch_add(1, std::memory_order_relaxed);
     ListSummary summary;
-    if (settle(list, summary)) place_list(list, qrels_, segments->target, summary, assembly_, number);
+    const uint32_t target = segments->target;
+    const Bytes query = target < qrels_.n_queries() ? qrels_.queries[target] : assembly_.run_only()[target - qrels_.n_queries()];
+    if (settle(list, query, summary)) place_list(list, qrels_, target, summary, assembly_, number);
   }
 
   const Table& qrels_;

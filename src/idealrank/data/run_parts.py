@@ -28,6 +28,9 @@ _QUERY_COLUMNS = (
     "tied",
     "straddling",
     "duplicates",
+    "identical",
+    "excluded",
+    "breaches",
 )
 
 
