@@ -40,6 +40,8 @@ as parts of one.
 COMPUTED_BY = {
     "Comparison.paper_table": "idealrank.reports.views.comparison.markup:paper_text",
     "Evaluation.by": "idealrank.inputs.per_query:slice_means",
+    "Evaluation.chance": "idealrank.bounds.random_orders:chance_of_evaluation",
+    "Evaluation.lift": "idealrank.bounds.lift:lift_of",
 }
 """By name of a method: the module and the function that computes it, in a layer above the class."""
 

@@ -321,7 +321,7 @@ def test_the_public_function_takes_candidates_in_every_form(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("candidates", "message"),
     [
-        (0, r"candidates=0: expected a number of documents of at least 1"),
+        (0, r"candidates=0: expected a number of documents from 1 on"),
         (True, r"candidates: found True, expected documents or their number"),
         ({}, r"candidates: found nothing, expected"),
         (2.5, r"candidates: found float, expected a path"),

@@ -17,6 +17,7 @@ from idealrank.data.interchange import finite, frame_of
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError, shown
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures import MEASURES
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure
@@ -215,6 +216,22 @@ def chance_of(
         measures=tuple(offered),
         convention=convention,
         not_offered=not_offered,
+    )
+
+
+def chance_of_evaluation(evaluation: Evaluation) -> Chance:
+    """Chance levels of the queries and measures of an evaluation; the function of
+    `Evaluation.chance`.
+    """
+    if evaluation.candidates is None:
+        raise InputError(
+            f"{evaluation.name}: found no candidates, which chance level and lift need",
+            hint="evaluate with candidates=",
+            command_hint="evaluate with candidates",
+        )
+    qrels, candidates = evaluation.candidates
+    return chance_of(
+        qrels, candidates, evaluation.measures, evaluation.convention, list(evaluation.queries)
     )
 
 

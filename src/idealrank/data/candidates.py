@@ -7,7 +7,7 @@ allow.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,9 +17,12 @@ from idealrank.data.judged import Alignments, Hits, Judged, Judgments, Scope
 from idealrank.data.policies import Graded, apply_grade_policies, ideal_grades, name_row
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.run_parts import RunParts
 from idealrank.data.segments import number_within
-from idealrank.data.types import BoolArray, IntArray, encode_id
+from idealrank.data.types import BoolArray, IntArray, decode_id, encode_id
 from idealrank.errors import InputError
+
+CandidateForm: TypeAlias = Literal["by query", "shared", "number"]
 
 _UNKNOWN = -1  # instead of a number, for a query without candidates
 _LOOKUP = Alignment(ties="input", duplicates="first", negative="kept", without_judgments="left-out")
@@ -35,6 +38,49 @@ class Candidates:
     shared: Sequence[str] | None = None
     number: int | None = None
     inputs: tuple[Any, ...] = ()  # The file that they come from, as the provenance has it
+
+    @property
+    def form(self) -> CandidateForm:
+        """Form in which they were given."""
+        if self.number is not None:
+            return "number"
+        return "by query" if self.shared is None else "shared"
+
+    def size(self, query: str) -> int:
+        """Number of candidates of a query."""
+        if self.number is not None:
+            return self.number
+        documents = self.shared if self.by_query is None else self.by_query.get(query, ())
+        return len(documents or ())
+
+    def refuse_unlisted(self, queries: Sequence[str]) -> None:
+        """Refuse queries that count but have no candidates."""
+        sets = self.by_query
+        if sets is None:
+            return
+        unlisted = [query for query in queries if query not in sets]
+        if unlisted:
+            raise InputError(
+                f"candidates: found none for query {unlisted[0]!r} ({len(unlisted):,} of "
+                f"{len(queries):,} queries), expected candidates of every query; give an empty "
+                "list if nothing could be returned"
+            )
+
+    def refuse_others(self, run: Run, judged: Judged) -> None:
+        """Refuse a run that returns a document that is not a candidate, or more documents than
+        there are.
+        """
+        if self.number is not None:
+            _refuse_long(self.number, run, judged)
+        elif isinstance(run.source, RunParts):
+            raise InputError(
+                f"run {run.name!r}: found a run that is read in parts, expected one in memory, "
+                "whose documents are compared with the candidates"
+            )
+        elif self.shared is not None:
+            _refuse_unshared(self.shared, run)
+        else:
+            _refuse_unlisted(self.by_query or {}, run)
 
     def join(self, qrels: Qrels) -> "JoinedCandidates":
         """Look the judged documents up among the candidates."""
@@ -61,6 +107,49 @@ class Candidates:
         return JoinedCandidates(qrels, sizes, is_candidate)
 
 
+def _refuse_long(number: int, run: Run, judged: Judged) -> None:
+    """Refuse lists that are longer than the number of candidates."""
+    lengths = judged.returned - judged.alignments.duplicates
+    longer = np.flatnonzero(lengths > number)
+    if longer.size:
+        query = int(longer[0])
+        raise InputError(
+            f"run {run.name!r}, query {judged.queries[query]!r}: found {lengths[query]:,} "
+            f"documents, expected at most {number:,}, the number of candidates"
+        )
+
+
+def _refuse_unshared(shared: Sequence[str], run: Run) -> None:
+    """Refuse a document that is not among the shared candidates."""
+    table = run.in_memory().source
+    candidates = {encode_id(document) for document in shared}
+    names = table.document_ids(np.arange(table.n_rows))  # type: ignore[union-attr]
+    row = next((row for row, name in enumerate(names) if name not in candidates), None)
+    if row is not None:
+        query = int(np.searchsorted(table.offsets, row, side="right")) - 1  # type: ignore[union-attr]
+        name = decode_id(table.query_id(query))  # type: ignore[union-attr]
+        raise _no_candidate(run, name, decode_id(names[row]))
+
+
+def _refuse_unlisted(by_query: Mapping[str, Sequence[str]], run: Run) -> None:
+    """Refuse a document that is not among the candidates of its query."""
+    pool = Qrels({query: dict.fromkeys(documents, 1.0) for query, documents in by_query.items()})
+    first = align(pool, run, _LOOKUP).alignments.first_unjudged
+    others = np.flatnonzero(first > 0)
+    if others.size:
+        query = pool.queries[int(others[0])]
+        documents = run.in_memory().ranking(query, _LOOKUP).documents
+        raise _no_candidate(run, query, documents[int(first[others[0]]) - 1], others.size)
+
+
+def _no_candidate(run: Run, query: str, document: str, n_queries: int = 0) -> InputError:
+    more = f" ({n_queries:,} queries have such documents)" if n_queries > 1 else ""
+    return InputError(
+        f"run {run.name!r}, query {query!r}: found document {document!r}, which is not a candidate"
+        f"{more}, expected candidates only: the documents from which the list was ranked"
+    )
+
+
 def _refuse_few(qrels: Qrels, number: int) -> None:
     """Refuse a number of candidates below the number of judged documents of a query."""
     judged = np.diff(qrels.offsets)
@@ -75,6 +164,17 @@ def _refuse_few(qrels: Qrels, number: int) -> None:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class CandidateCounts:
+    """Counts of the candidates behind an evaluation."""
+
+    # Whether each query has its own, all share one list, or only their number was given
+    form: CandidateForm
+    queries: int  # Evaluated queries
+    documents: int  # Candidates of these queries
+    judged_outside: int  # Judged documents of these queries that are not candidates
+
+
 class JoinedCandidates(NamedTuple):
     """Numbers of candidates of the judged queries, and which judged documents are among them."""
 
@@ -86,6 +186,11 @@ class JoinedCandidates(NamedTuple):
     def known(self) -> BoolArray:
         """Queries with candidates, shape (n_queries,)."""
         return np.asarray(self.sizes != _UNKNOWN)
+
+    def codes(self, queries: Sequence[str]) -> IntArray:
+        """Codes of the judged ones among some queries, rising."""
+        wanted = set(queries)
+        return np.flatnonzero([query in wanted for query in self.qrels.queries])
 
     def outside(self, codes: IntArray) -> IntArray:
         """Number of judged documents that are no candidates, of some queries."""

@@ -1,40 +1,15 @@
 """Chance level and ceiling of candidates in any form."""
 
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any
 
 from idealrank.bounds.random_orders import Chance, chance_of, refuse_not_offered
 from idealrank.conventions import Convention
-from idealrank.data.candidates import Candidates
-from idealrank.errors import InputError, OptionError
 from idealrank.inputs.evaluation import AnyTable, to_qrels
-from idealrank.io.document_sets import DocumentSets, read_document_sets
+from idealrank.io.document_sets import read_candidates
 from idealrank.measures.parse import MeasureLike, default_measures
 
 __all__ = ["chance"]
-
-
-def to_candidates(candidates: Any) -> Candidates:
-    """Make candidates of a number of documents, or of what `read_document_sets` takes."""
-    if isinstance(candidates, Candidates):
-        return candidates
-    if isinstance(candidates, bool):
-        raise InputError(f"candidates: found {candidates}, expected documents or their number")
-    if isinstance(candidates, Integral):
-        if candidates < 1:
-            raise OptionError(
-                f"candidates={candidates}: expected a number of documents of at least 1"
-            )
-        return Candidates(number=int(candidates))
-    sets = (
-        candidates
-        if isinstance(candidates, DocumentSets)
-        else read_document_sets(candidates, what="candidates")
-    )
-    if sets.shared is not None:
-        return Candidates(shared=sets.shared, inputs=sets.inputs)
-    return Candidates(by_query=sets.by_query, inputs=sets.inputs)
 
 
 def chance(
@@ -108,7 +83,7 @@ def chance(
     judgments = to_qrels(qrels)
     level = chance_of(
         judgments,
-        to_candidates(candidates),
+        read_candidates(candidates),
         default_measures() if measures is None else measures,
         Convention.of(convention),
     )

@@ -8,18 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
+from numbers import Integral
 from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from idealrank import _kernel
+from idealrank.data.candidates import Candidates
 from idealrank.data.interchange import is_frame
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id
-from idealrank.errors import FileFormatError, InputError
+from idealrank.errors import FileFormatError, InputError, OptionError
 from idealrank.io.checked_cells import Fault, check_id, parse_number
 from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import rows_in_batches
@@ -91,6 +93,22 @@ def read_document_sets(source: Any, *, what: str, tell: Tell | None = None) -> D
             f"dataframe, pairs (query, document), or a list of documents that all queries share"
         )
     return _collected(pairs, what)
+
+
+def read_candidates(source: Any, *, tell: Tell | None = None) -> Candidates:
+    """Read candidates from a number of documents, or from any source of document sets."""
+    if isinstance(source, Candidates):
+        return source
+    if isinstance(source, bool):
+        raise InputError(f"candidates: found {source}, expected documents or their number")
+    if isinstance(source, Integral):
+        if source < 1:
+            raise OptionError(f"candidates={source}: expected a number of documents from 1 on")
+        return Candidates(number=int(source))
+    sets = read_document_sets(source, what="candidates", tell=tell)
+    if sets.shared is not None:
+        return Candidates(shared=sets.shared, inputs=sets.inputs)
+    return Candidates(by_query=sets.by_query, inputs=sets.inputs)
 
 
 class _Pair(NamedTuple):
