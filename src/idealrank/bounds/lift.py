@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from idealrank._lazy import printed
 from idealrank.bounds.random_orders import Chance, chance_of_evaluation
 from idealrank.data.interchange import finite, frame_of
 from idealrank.data.types import BoolArray, FloatArray
@@ -103,6 +104,8 @@ class Lift:
     not_offered: Mapping[str, str] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
     level: float = 0.95
+
+    __str__ = printed
 
     def __getitem__(self, measure: MeasureLike) -> MeasureLift:
         """Lift of one measure."""

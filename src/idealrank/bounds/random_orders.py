@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from idealrank._lazy import printed
 from idealrank.conventions import Convention
 from idealrank.data.candidates import Candidates, JoinedCandidates
 from idealrank.data.interchange import finite, frame_of
@@ -126,6 +127,8 @@ class Chance:
             where = f" ({np.count_nonzero(is_deep):,} of {is_deep.size:,} queries)"
         return f"{measure} of {size} candidates{where} {value} whatever the ranking"
 
+    __str__ = printed
+
     def __repr__(self) -> str:
         means = ", ".join(f"{text} {value:.4g}" for text, value in self.mean().items())
         return f"Chance({means or 'no measure'}; {len(self.queries)} queries)"
@@ -227,7 +230,7 @@ def chance_of_evaluation(evaluation: Evaluation) -> Chance:
         raise InputError(
             f"{evaluation.name}: found no candidates, which chance level and lift need",
             hint="evaluate with candidates=",
-            command_hint="evaluate with candidates",
+            command_hint="set --candidates",
         )
     qrels, candidates = evaluation.candidates
     return chance_of(
@@ -292,8 +295,8 @@ def _codes(
         raise InputError(
             f"candidates: found none for query {qrels.queries[int(without[0])]!r} "
             f"({without.size:,} of {np.count_nonzero(is_wanted):,} queries), expected candidates "
-            "of every query; give an empty list if nothing could be returned, or set "
-            "missing=left-out to leave such queries out",
+            "of every query; an empty list says that nothing could be returned, missing=left-out "
+            "leaves such queries out",
             switch="missing=left-out",
         )
     codes = np.flatnonzero(is_wanted & joined.known)

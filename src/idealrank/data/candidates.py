@@ -62,8 +62,10 @@ class Candidates:
         if unlisted:
             raise InputError(
                 f"candidates: found none for query {unlisted[0]!r} ({len(unlisted):,} of "
-                f"{len(queries):,} queries), expected candidates of every query; give an empty "
-                "list if nothing could be returned"
+                f"{len(queries):,} queries), expected candidates of every query; an empty list "
+                "says that nothing could be returned, missing=left-out leaves out queries that the "
+                "run does not answer",
+                switch="missing=left-out",
             )
 
     def refuse_others(self, run: Run, judged: Judged) -> None:
