@@ -30,10 +30,14 @@ from idealrank.analysis.reconciliation import Reconciliation as Reconciliation
 from idealrank.analysis.robustness import Robustness as Robustness
 from idealrank.analysis.systems import SystemComparison as SystemComparison
 from idealrank.analysis.tuning import Choice as Choice
+from idealrank.bounds.lift import Lift as Lift
+from idealrank.bounds.lift import MeasureLift as MeasureLift
+from idealrank.bounds.random_orders import Chance as Chance
 from idealrank.inputs.advice import advise as advise
 from idealrank.inputs.agreement import kendall as kendall
 from idealrank.inputs.agreement import rank_dcg as rank_dcg
 from idealrank.inputs.agreement import spearman as spearman
+from idealrank.inputs.chance import chance as chance
 from idealrank.inputs.comparison import compare as compare
 from idealrank.conversion.inputs import convert as convert
 from idealrank.inputs.evaluation import dcg as dcg

@@ -24,9 +24,11 @@ SHOWN_BY = {
 PRINTED_BY = {
     "Advice": "idealrank.reports.views.advice:advice_report",
     "Attribution": "idealrank.reports.views.attribution:attribution_report",
+    "Chance": "idealrank.reports.views.chance_levels:chance_parts",
     "DifferenceSplit": "idealrank.reports.views.stated_numbers:split_text",
     "Evaluation": "idealrank.reports.views.evaluation:evaluation_parts",
     "Explanation": "idealrank.reports.views.explanation:explanation_parts",
+    "Lift": "idealrank.reports.views.chance_levels:lift_parts",
     "Overlap": "idealrank.reports.views.overlap:overlap_parts",
     "OverlapMatrix": "idealrank.reports.views.overlap:matrix_parts",
     "Reconciliation": "idealrank.reports.views.stated_numbers:reconciliation_text",
@@ -40,6 +42,8 @@ as parts of one.
 COMPUTED_BY = {
     "Comparison.paper_table": "idealrank.reports.views.comparison.markup:paper_text",
     "Evaluation.by": "idealrank.inputs.per_query:slice_means",
+    "Evaluation.chance": "idealrank.bounds.random_orders:chance_of_evaluation",
+    "Evaluation.lift": "idealrank.bounds.lift:lift_of",
 }
 """By name of a method: the module and the function that computes it, in a layer above the class."""
 

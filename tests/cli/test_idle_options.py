@@ -55,6 +55,7 @@ LINES = {
 OTHERS = {
     ("compare", "--rankings", "table"): f"compare {TWO} --more",
     ("compare", "--every-pair", ""): f"compare {SIX}",
+    ("evaluate", "--chance", ""): f"evaluate {TWO} --candidates 20",
     ("compare", "--letters", ""): f"compare {SIX}",
     ("compare", "--sort-by", ""): f"compare {TWO} c.run d.run --table paper",
     ("compare", "--rename", ""): f"compare {TWO} --table paper",

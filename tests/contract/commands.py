@@ -24,6 +24,7 @@ STORE = "STORE"  # stands for a folder of its own
 # Each prints one JSON document, on the files of the command line's own tests.
 JSON_COMMANDS = (
     "evaluate qrels.txt bm25.run neural.run --per-query --intervals --format json",
+    "evaluate qrels.txt bm25.run neural.run --candidates 100 --chance --format json",
     "compare qrels.txt bm25.run neural.run --margin 0.1 --slices slices.csv --format json",
     "gate qrels.txt neural.run --baseline bm25.run --format json",
     "robust qrels.txt bm25.run neural.run --format json",

@@ -21,6 +21,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], list[str]]] = {
         lambda: ir.why(QRELS, BM25, MINILM, "RR"),
         ["why", QRELS, BM25, MINILM, "-m", "RR"],
     ),
+    "Chance": (lambda: ir.chance(QRELS, 500, ["nDCG@10", "RR"]), []),
     "DifferenceSplit": (
         lambda: ir.split_difference(QRELS, BM25, "nDCG@10", "standard", "lightgbm"),
         ["reconcile", QRELS, BM25, "--versus", "lightgbm"],
@@ -30,6 +31,10 @@ RESULTS: dict[str, tuple[Callable[[], Any], list[str]]] = {
         ["evaluate", QRELS, BM25, "--explain-method"],
     ),
     "Explanation": (lambda: ir.explain(QRELS, BM25, "q01"), []),
+    "Lift": (
+        lambda: ir.evaluate(QRELS, BM25, ["nDCG@10", "RR"], candidates=500).lift(),
+        ["evaluate", QRELS, BM25, "-m", "nDCG@10,RR", "--candidates", "500", "--chance"],
+    ),
     "Overlap": (lambda: ir.overlap(BM25, MINILM), []),
     "OverlapMatrix": (lambda: ir.overlap_matrix([BM25, MINILM]), []),
     "Reconciliation": (

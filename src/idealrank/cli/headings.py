@@ -10,8 +10,8 @@ _NAMES = {
     "Input": """
         --qrels --input-format --columns --run-columns --qrels-columns --labels --group-sizes
         --labels-are --sampled-negatives --labels-from --weights --cluster --slices --memory
-        --judgments --engine --judge-qrels --query-ids --content --events --click-actions --redact
-        --redact-key
+        --judgments --engine --judge-qrels --query-ids --candidates --content --events
+        --click-actions --redact --redact-key
     """,
     "Decision": """
         --test --correction --level --margin --largest-loss --effect --seed --baseline --tolerance
@@ -22,7 +22,7 @@ _NAMES = {
     "Output": """
         --format --output --digits --explain-method --more --per-query --intervals --show
         --show-documents --figure --junit --markdown --github --table --sort-by --rename --letters
-        --every-pair --rankings --one-line --all
+        --every-pair --chance --rankings --one-line --all
     """,
     "Page": "--report --figures --only --robust",
     "Texts": "--queries --documents",

@@ -22,6 +22,8 @@ from idealrank.io.sources import open_sources
 from idealrank.io.table_columns import parse_columns
 
 if TYPE_CHECKING:
+    from idealrank.bounds.lift import Lift
+    from idealrank.data.candidates import Candidates
     from idealrank.io.gate_files.gate_policies import PolicyFile
 
 
@@ -322,3 +324,54 @@ def doubt(evaluation: Evaluation, path: str) -> None:
         )
     if words := evaluation.coverage.doubt(evaluation.name):
         console.say("warning", f"{words} `idealrank validate QRELS {path}` shows how they differ")
+
+
+class CandidateOptions(NamedTuple):
+    """The candidates of a command, and whether chance levels are shown."""
+
+    source: str | None
+    wants_chance: bool
+
+    @property
+    def path(self) -> str | None:
+        """The file of candidates; None for a number, and without candidates."""
+        return None if self.source is None or self.source.isdecimal() else self.source
+
+    def check(self, **others: object) -> None:
+        """Refuse options next to which candidates or chance levels have no place, by spelling;
+        those that are not set count as false.
+        """
+        if self.source is None:
+            if self.wants_chance:
+                raise OptionError(
+                    "--chance: found no candidates, expected --candidates: the documents from "
+                    "which each list was ranked, or their number"
+                )
+            return
+        for name, value in others.items():
+            if value:
+                option = f"--{name}"
+                raise OptionError(
+                    f"--candidates {self.source}: found {option} too, expected one of them"
+                )
+
+    def check_design(self, **others: object) -> None:
+        """Refuse weights and clusters next to lifts, which do not use them."""
+        for name, value in others.items():
+            if value is not None and self.wants_chance:
+                raise OptionError(
+                    f"--chance: found --{name} too, which lifts do not use; expected one of them"
+                )
+
+    def read(self) -> "Candidates | None":
+        """Read the candidates, if there are any."""
+        if self.source is None:
+            return None
+        from idealrank.io.document_sets import read_candidates  # noqa: PLC0415  (few runs have candidates)
+
+        is_number = self.path is None
+        return read_candidates(int(self.source) if is_number else self.source, tell=notes().inform)
+
+    def lifts(self, evaluations: "Sequence[Evaluation]") -> "list[Lift]":
+        """Compute the lift of each run, if chance levels are shown."""
+        return [evaluation.lift() for evaluation in evaluations] if self.wants_chance else []

@@ -12,7 +12,7 @@ import click
 
 from idealrank.cli import console
 from idealrank.cli.headings import HeadedCommand
-from idealrank.cli.input_options import Inputs
+from idealrank.cli.input_options import CandidateOptions, Inputs
 from idealrank.cli.output import EXPLAIN_METHOD, MORE
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
@@ -564,3 +564,35 @@ def query_files(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(files=files, **others)
 
     return query_paths(with_files)
+
+
+_CANDIDATES = (
+    click.option(
+        "--candidates",
+        "candidate_source",
+        metavar="FILE|N",
+        cls=OnceOption,
+        help="Documents from which each list was ranked: columns query and document, judgments, a "
+        "run, one column of documents for all queries, or their number.",
+    ),
+    click.option(
+        "--chance",
+        "chance",
+        is_flag=True,
+        help="Expected value of a random order of the candidates, value of their best order, and "
+        "each mean's lift from the first to the second, with 95 % interval.",
+    ),
+)
+
+
+def candidates(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options; it gets them as one argument, `pool`."""
+
+    @wraps(command)
+    def with_pool(*, candidate_source: str | None, chance: bool, **others: Any) -> Any:
+        return command(pool=CandidateOptions(candidate_source, chance), **others)
+
+    decorated: Callable[..., Any] = with_pool
+    for option in reversed(_CANDIDATES):
+        decorated = option(decorated)
+    return decorated

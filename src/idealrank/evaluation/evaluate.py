@@ -11,6 +11,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank._lazy import computed, printed, repr_html
 from idealrank.conventions import Convention, array_convention
+from idealrank.data.candidates import CandidateCounts, Candidates
 from idealrank.data.interchange import frame_of
 from idealrank.data.join import Judgments, join, labels_of, query_word_of, tables_of, ties_for
 from idealrank.data.judged import Judged
@@ -19,7 +20,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.batches import Measured, measure_judged, measure_lists
 from idealrank.evaluation.coverage import (
     LABEL_DEPTH,
@@ -83,6 +84,7 @@ class Provenance:
     labels: Labels | None = None
     # What tables call a query: "user" where the judgments have a column of this name
     query_word: str = "query"
+    candidates: CandidateCounts | None = None  # None if they were not given
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,6 +118,9 @@ class Evaluation:
     sources : (Judgments, Run) or None
         The judgments and the run; None unless `evaluate` was asked to keep unjudged documents, and
         None after `on`. They are not sent to another process.
+    candidates : (Qrels, Candidates) or None
+        The judgments and the candidates, for `chance` and `lift`; None unless `evaluate` was given
+        candidates. They are not sent to another process.
 
     Examples
     --------
@@ -138,10 +143,11 @@ class Evaluation:
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     judged: Judged | None = field(default=None, repr=False)
     sources: tuple[Judgments, Run] | None = field(default=None, repr=False)
+    candidates: tuple[Qrels, Candidates] | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the hits, which belong to the kernel of this process."""
-        return {**self.__dict__, "judged": None, "sources": None}
+        """Everything but the hits, which belong to the kernel of this process, and the input."""
+        return {**self.__dict__, "judged": None, "sources": None, "candidates": None}
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -359,6 +365,59 @@ class Evaluation:
             "Evaluation.by", self, categories, level=level, weights=weights, clusters=clusters
         )
 
+    def chance(self) -> Any:
+        """Compute the expected value of a random order of the candidates, and the best value that
+        they allow, of each query.
+
+        Returns
+        -------
+        Chance
+            As `ir.chance` returns, for the queries and the measures of this evaluation; a measure
+            without a chance level is in its `not_offered`.
+
+        Raises
+        ------
+        InputError
+            `evaluate` was not given candidates.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> run = ir.evaluate({"q": {"a": 1}}, {"q": ["a", "b"]}, "RR", candidates=4)
+        >>> run.mean(), run.chance().mean()
+        ({'RR': 1.0}, {'RR': 0.5208333333333333})
+        """
+        return computed("Evaluation.chance", self)
+
+    def lift(self, *, level: float = 0.95) -> Any:
+        """Compute how far each mean is from chance to the ceiling: ``(mean - chance) / (ceiling -
+        chance)``.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level of each interval alone, between 0 and 1.
+
+        Returns
+        -------
+        Lift
+            By measure: mean value, chance level, ceiling, and the lift with its interval.
+
+        Raises
+        ------
+        InputError
+            `evaluate` was not given candidates.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {"q": {"a": 1}, "r": {"a": 1}}
+        >>> run = ir.evaluate(qrels, {"q": ["a"], "r": ["b", "a"]}, "RR", candidates=4)
+        >>> round(run.lift()["RR"].lift, 3)
+        0.478
+        """
+        return computed("Evaluation.lift", self, level=level)
+
     def can_tell(self, measures: "MeasureLike | Iterable[MeasureLike]") -> bool:
         """Return whether the hits were kept as deep as these measures look, so that `further` can
         use them.
@@ -462,6 +521,7 @@ def evaluate(
     threads: int = 0,
     progress: _kernel.Progress | None = None,
     inputs: Sequence[InputRecord] = (),
+    candidates: Candidates | None = None,
 ) -> Evaluation:
     """Evaluate a run against judgments."""
     requested = parse_measures(measures)
@@ -507,6 +567,9 @@ def evaluate(
         judgments=qrels.fingerprint,
         labels=labels_of(qrels),
         query_word=query_word_of(qrels),
+        candidates=None
+        if candidates is None
+        else _candidate_counts(candidates, qrels, run, judged),
     )
 
     path = run.paths[0] if run.paths else ""
@@ -524,8 +587,31 @@ def evaluate(
         doubtful_comments=doubtful,
         path=path,
     )
+    if candidates is not None and isinstance(qrels, Qrels):
+        evaluation = replace(evaluation, candidates=(qrels, candidates))
     keeps_hits = bool(top_depth or depth_of_unjudged or later)
     return replace(evaluation, judged=judged) if keeps_hits else evaluation
+
+
+def _candidate_counts(
+    candidates: Candidates, qrels: Judgments, run: Run, judged: Judged
+) -> CandidateCounts:
+    """Count the candidates of the queries that count; refuse a run that returns others."""
+    if not isinstance(qrels, Qrels):
+        raise OptionError(
+            f"candidates: found {type(qrels).__name__}, expected grades: candidates have a chance "
+            "level by grades alone"
+        )
+    candidates.refuse_unlisted(judged.queries)
+    candidates.refuse_others(run, judged)
+    joined = candidates.join(qrels)
+    codes = joined.codes(judged.queries)
+    return CandidateCounts(
+        form=candidates.form,
+        queries=judged.n_queries,
+        documents=sum(map(candidates.size, judged.queries)),
+        judged_outside=int(joined.outside(codes).sum()),
+    )
 
 
 def deepest_rank(measures: Iterable[Measure]) -> int:

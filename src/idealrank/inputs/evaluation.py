@@ -12,6 +12,7 @@ import numpy as np
 from idealrank._kernel import Progress
 from idealrank._lazy import annotation
 from idealrank.conventions import Convention, array_convention
+from idealrank.data.candidates import Candidates
 from idealrank.data.interchange import by_query, holds_lists, is_frame, is_query
 from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.label_kinds import LabelKind
@@ -298,6 +299,7 @@ def evaluate(
     keep_unjudged: bool = False,
     labels_are: LabelKind | None = None,
     sampled_negatives: float | None = None,
+    candidates: Any = None,
     memory: "str | int | None" = None,
     threads: int = 0,
     progress: Progress | None = None,
@@ -340,6 +342,10 @@ def evaluate(
         grades.
     sampled_negatives : float, optional
         Share of the non-relevant documents that were labelled, if every relevant document was.
+    candidates : mapping, path, dataframe, iterable or int, optional
+        Documents from which each list was ranked, as for `chance`; recorded, and never guessed. The
+        run must return no others. The evaluation then has its `chance` level and its `lift`. Not
+        for arrays, and not with `memory`.
     memory : str or int, optional
         Memory of the whole process, such as ``"512MB"``, or bytes: the run is read in parts. For
         runs from files (TREC text, Parquet, Arrow IPC, CSV, TSV), Polars lazy frames and DuckDB
@@ -386,15 +392,12 @@ def evaluate(
             "mapping or a dataframe"
         )
     if is_array(qrels) and is_array(run):
-        if labels_are is not None or sampled_negatives is not None:
-            raise OptionError(
-                "labels_are, sampled_negatives: found arrays, in which every item has a label"
-            )
-        if max_documents is not None:
-            raise InputError(
-                "max_documents belongs to runs with document ids; for arrays use a cutoff of the "
-                "measure, as in AP@10"
-            )
+        _refuse_for_arrays(
+            labels_are=labels_are,
+            sampled_negatives=sampled_negatives,
+            candidates=candidates,
+            max_documents=max_documents,
+        )
         lists = Lists.from_arrays(
             qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding
         )
@@ -425,6 +428,7 @@ def evaluate(
         )
 
     measures = default_measures(tables_of(judgments)) if measures is None else measures
+    pool = _candidates(candidates)
     inputs = input_files((*judgments.paths, *results.paths))
     evaluation = core.evaluate(
         judgments,
@@ -435,7 +439,8 @@ def evaluate(
         keep_unjudged=keep_unjudged,
         threads=threads,
         progress=progress,
-        inputs=inputs,
+        inputs=(*inputs, *(() if pool is None else pool.inputs)),
+        candidates=pool,
     )
     if keep_unjudged:
         evaluation = replace(evaluation, sources=(judgments, results))
@@ -452,6 +457,39 @@ def evaluate(
         )
         warn(message)
     return evaluation if name is None else replace(evaluation, name=name)
+
+
+def _candidates(source: Any) -> Candidates | None:
+    """Candidates in any form; None where there are none."""
+    if source is None:
+        return None
+    from idealrank.io.document_sets import read_candidates  # noqa: PLC0415  (few runs have candidates)
+
+    return read_candidates(source)
+
+
+def _refuse_for_arrays(
+    *,
+    labels_are: LabelKind | None,
+    sampled_negatives: float | None,
+    candidates: Any,
+    max_documents: int | None,
+) -> None:
+    """Refuse options that arrays of labels and scores leave without a meaning."""
+    if labels_are is not None or sampled_negatives is not None:
+        raise OptionError(
+            "labels_are, sampled_negatives: found arrays, in which every item has a label"
+        )
+    if candidates is not None:
+        raise InputError(
+            "candidates belong to runs with document ids; found arrays, in which every item is "
+            "ranked"
+        )
+    if max_documents is not None:
+        raise InputError(
+            "max_documents belongs to runs with document ids; for arrays use a cutoff of the "
+            "measure, as in AP@10"
+        )
 
 
 def _are_lists(qrels: AnyTable) -> bool:

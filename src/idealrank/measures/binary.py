@@ -17,7 +17,7 @@ from idealrank.data.segments import number_within, sizes_of, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.cutoffs import Cutoff, limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.measure import Counts, PerQuery, Response
+from idealrank.measures.measure import Counts, OverOrders, PerQuery, Response
 from idealrank.measures.ranks import (
     chance_within,
     distinct_rows,
@@ -82,6 +82,7 @@ class P(BinaryMeasure):
     """
 
     name: ClassVar[str] = "P"
+    over_orders: ClassVar[OverOrders] = "by set"
     response: ClassVar[Response] = "rising"
     counts: ClassVar[Counts] = "results"
     tells_unjudged: ClassVar[bool] = True
@@ -145,6 +146,7 @@ class R(NeedsRelevant):
     """
 
     name: ClassVar[str] = "R"
+    over_orders: ClassVar[OverOrders] = "by set"
     response: ClassVar[Response] = "upward"
     counts: ClassVar[Counts] = "documents"
     tells_unjudged: ClassVar[bool] = True
@@ -234,6 +236,7 @@ class F(BalancedMeasure):
     """
 
     name: ClassVar[str] = "F"
+    over_orders: ClassVar[OverOrders] = "by set"
     response: ClassVar[Response] = "upward"
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "harmonic mean of precision and recall of the first k ranks"
@@ -291,6 +294,7 @@ class AP(NeedsRelevant):
     divisor: Divisor | None = None
 
     name: ClassVar[str] = "AP"
+    over_orders: ClassVar[OverOrders] = "by order"
     response: ClassVar[Response] = "precision"
     samples: ClassVar = {"divisor": (None, "relevant", "reachable")}
     tells_unjudged: ClassVar[bool] = True
@@ -464,6 +468,7 @@ class RR(NeedsRelevant):
     """
 
     name: ClassVar[str] = "RR"
+    over_orders: ClassVar[OverOrders] = "by order"
     response: ClassVar[Response] = "first"
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "1 / rank of the first relevant document"
@@ -491,6 +496,24 @@ class RR(NeedsRelevant):
                 best = rank[starts] if rank is hits.rank else np.minimum.reduceat(rank, starts)
                 values[query] = np.where(best <= limit[query], 1.0 / best, 0.0)
         return self.filled(values, judged.relevant(self.threshold).total)
+
+    def mean_over_orders(self, judged: Judged) -> PerQuery:
+        """Mean over the orders of whole lists: of a tie it would be a sum over all places."""
+        lists = judged.condensed(pooled=False) if self.judged_only else judged
+        found = lists.relevant(self.threshold)
+        sizes = lists.lengths
+        relevant = np.bincount(found.hits.query, minlength=lists.n_queries)
+        # Of more relevant documents than others, the difference of harmonic numbers would lose
+        # digits. A cutoff ends the sum early.
+        is_whole = resolve_cutoff(self.cutoff, sizes) > sizes - relevant
+        is_closed = is_whole & (relevant > 0) & (2 * relevant <= sizes)
+        values = np.zeros(lists.n_queries)
+        values[is_closed] = mean_reciprocal(sizes[is_closed], relevant[is_closed])
+        others = found.hits.part(~is_closed[found.hits.query])
+        if others.tie_first is not None and others.tie_last is not None:
+            limit = resolve_cutoff(self.cutoff, sizes)
+            _expected_reciprocal(values, others, others.tie_first, others.tie_last, limit)
+        return self.filled(values, found.total)
 
     def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
         """Expected reciprocal rank of the first relevant document, all of it in the first group
@@ -547,6 +570,14 @@ class RR(NeedsRelevant):
         if self.cutoff is not None:
             return str(self)
         return self.trec_binary("recip_rank", "recip_rank")
+
+
+def mean_reciprocal(sizes: IntArray, relevant: IntArray) -> FloatArray:
+    """Mean over all orders of n documents of one over the rank of the first of r relevant ones:
+    ``r / (n - r + 1) (H(n) - H(r - 1))``, H the harmonic numbers.
+    """
+    harmonic = make_discount("reciprocal").between(relevant, sizes, sizes)
+    return np.asarray(relevant / (sizes - relevant + 1) * harmonic)
 
 
 def _expected_reciprocal(

@@ -13,7 +13,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import RankDiscount
 from idealrank.measures.gains import make_gain
-from idealrank.measures.measure import Measure, PerQuery, Response, number_option
+from idealrank.measures.measure import Measure, OverOrders, PerQuery, Response, number_option
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.ranks import chance_within, hit_weights
 from idealrank.measures.rules import checked
@@ -189,6 +189,7 @@ class RBP(Measure):
     of: RBPNumber | None = None
 
     name: ClassVar[str] = "RBP"
+    over_orders: ClassVar[OverOrders] = "by order"
     response: ClassVar[Response] = "rising"
     tells_unjudged: ClassVar[bool] = True
     samples: ClassVar = {

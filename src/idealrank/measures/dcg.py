@@ -20,6 +20,7 @@ from idealrank.measures.gains import Gain, GainLike, gain_from, make_gain, trec_
 from idealrank.measures.measure import (
     Measure,
     OftenUndefined,
+    OverOrders,
     PerQuery,
     Response,
     fill_undefined,
@@ -323,6 +324,7 @@ class DCG(_Discounted):
 
     name: ClassVar[str] = "DCG"
     tells_unjudged: ClassVar[bool] = True
+    over_orders: ClassVar[OverOrders] = "by order"
     response: ClassVar[Response] = "rising"
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "rounding")
@@ -456,6 +458,7 @@ class NDCG(_Discounted):
 
     name: ClassVar[str] = "nDCG"
     tells_unjudged: ClassVar[bool] = True
+    over_orders: ClassVar[OverOrders] = "by order"
     response: ClassVar[Response] = "upward"
     from_convention: ClassVar[tuple[str, ...]] = (
         "cutoff",

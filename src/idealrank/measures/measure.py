@@ -22,6 +22,7 @@ TieValues: TypeAlias = Literal["closed form", "not affected", "not offered"]
 Response: TypeAlias = Literal["first", "rising", "upward", "precision", "unknown"]
 Counts: TypeAlias = Literal["", "results", "documents", "queries"]
 Compares: TypeAlias = Literal["", "relevance", "grades"]
+OverOrders: TypeAlias = Literal["not offered", "by order", "by set"]
 
 # By the names in `Measure.needs`: how to give such a table in Python, and on the command line.
 _HOW_TO_GIVE = {
@@ -99,6 +100,9 @@ class Measure:
     * ``compares``: judged documents that are compared with each other alone, documents without a
       judgment being left out: ``relevance``, relevant documents with others; ``grades``, documents
       of different grades; empty if unjudged documents count;
+    * ``over_orders``: whether `mean_over_orders` is proven for lists of all candidates: ``by
+      order``; ``by set``, if besides the order within the cutoff does not matter; else ``not
+      offered``;
     * ``samples``: example values of its own options, for tests and tables;
     * ``proof``: reference implementations it was tested against, and to how many digits.
 
@@ -137,6 +141,7 @@ class Measure:
     response: ClassVar[Response] = "unknown"
     counts: ClassVar[Counts] = ""
     compares: ClassVar[Compares] = ""
+    over_orders: ClassVar[OverOrders] = "not offered"
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     summary: ClassVar[str]
     use: ClassVar[str] = ""
@@ -409,6 +414,16 @@ class Measure:
             )
         lists = judged.condensed(pooled=False) if self.judged_only else judged
         return _one_per_query(self.name, self.compute(lists), judged.n_queries)
+
+    def mean_over_orders(self, judged: Judged) -> PerQuery:
+        """Return the mean value over all orders of each list.
+
+        Parameters
+        ----------
+        judged : Judged
+            Lists of which each is a single tie, under ``ties=expected``.
+        """
+        return self.measured(judged)
 
     def check_tables(self, tables: Collection[str]) -> None:
         """Refuse judgments of a kind that this measure cannot use.

@@ -19,7 +19,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.binary import AP
 from idealrank.measures.cutoffs import resolve_cutoff
-from idealrank.measures.measure import Counts, PerQuery, Response, number_option
+from idealrank.measures.measure import Counts, OverOrders, PerQuery, Response, number_option
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.ranks import chance_up_to, rising_ranks, tie_groups, tied_ranks
 from idealrank.measures.rules import RecallPoints, checked
@@ -67,6 +67,7 @@ class Rprec(NeedsRelevant):
     mult: float | None = None
 
     name: ClassVar[str] = "Rprec"
+    over_orders: ClassVar[OverOrders] = "by order"
     response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"mult": (None, 0.04, 0.2, 0.35, 1, 1.4, 2)}
@@ -130,6 +131,7 @@ class Success(NeedsRelevant):
     """
 
     name: ClassVar[str] = "Success"
+    over_orders: ClassVar[OverOrders] = "by set"
     response: ClassVar[Response] = "first"
     counts: ClassVar[Counts] = "queries"
     cuts: ClassVar = "required"
@@ -213,6 +215,7 @@ class RelativeP(NeedsRelevant):
     """
 
     name: ClassVar[str] = "RelP"
+    over_orders: ClassVar[OverOrders] = "by set"
     response: ClassVar[Response] = "upward"
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "precision at k as a share of the greatest possible"
@@ -265,6 +268,7 @@ class GMAP(AP):
     """
 
     name: ClassVar[str] = "GMAP"
+    over_orders: ClassVar[OverOrders] = "not offered"
     aggregate: ClassVar = "geometric"
     summary: ClassVar[str] = "average precision, its geometric mean over queries"
     use: ClassVar[str] = (

@@ -9,7 +9,7 @@ import click
 
 from idealrank._features import offered
 from idealrank.cli import headings, input_options, options
-from idealrank.cli.input_options import Inputs, notes
+from idealrank.cli.input_options import CandidateOptions, Inputs, notes
 from idealrank.cli.options import query_paths
 from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Count, RatedCount, Watch
@@ -32,6 +32,8 @@ from idealrank.reports.views.evaluation import slice_rows
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
     from idealrank.analysis.comparison.slice_means import SliceMeans
+    from idealrank.bounds.lift import Lift
+    from idealrank.data.candidates import Candidates
     from idealrank.io.query_files import OfQueries
 
 
@@ -154,6 +156,11 @@ Examples:
   Confidence intervals of the means:
     idealrank evaluate qrels.txt bm25.run neural.run --intervals
 \b
+  How far the means are from chance, of lists ranked from the documents of a first stage, or from
+  a catalogue of 20,000 items:
+    idealrank evaluate qrels.txt bm25.run neural.run --candidates candidates.csv --chance
+    idealrank evaluate qrels.txt neural.run --candidates 20000 --chance -m nDCG@10
+\b
   Means by traffic, or over a sample of queries with the weights of `judge draw`:
     idealrank evaluate qrels.txt bm25.run neural.run --weights traffic.csv --intervals
 \b
@@ -176,11 +183,14 @@ def _rows(
     intervals: "Sequence[Mapping[str, RunMean]]",
     slices: "Sequence[SliceMeans]",
     weighted: "Sequence[Mapping[str, RunMean]]",
+    chance: "Sequence[Lift]",
 ) -> Iterator[Row]:
     """Return a row for each mean of the whole runs, or of their slices."""
     if slices:
         return slice_rows(evaluations, slices)
-    return evaluation_rows(evaluations, per_query=per_query, intervals=intervals, weighted=weighted)
+    return evaluation_rows(
+        evaluations, per_query=per_query, intervals=intervals, weighted=weighted, lifts=chance
+    )
 
 
 _A_VALUE_A_ROW = (
@@ -190,6 +200,14 @@ _A_VALUE_A_ROW = (
 _ONLY_MEANS = (
     "found --per-query in a {title}, which has no means, the only numbers with weights; expected "
     "one of them, or --format json"
+)
+_A_VALUE_A_ROW_OF_CHANCE = (
+    "found --per-query in a {title}, which has chance levels of means alone; expected one of them, "
+    "or --format json"
+)
+_WHOLE_RUNS = (
+    "found --slices in a {title}, which has a row for each slice; expected one of them, or "
+    "--format json"
 )
 _NO_PLACE = "found --format trec, whose layout has no place for them; expected another format"
 
@@ -211,11 +229,18 @@ _FORMATS = Formats(
             "--intervals + --per-query": _A_VALUE_A_ROW,
             "--slices + --per-query": _A_VALUE_A_ROW,
             "--weights + --per-query": _ONLY_MEANS,
+            "--chance + --per-query": _A_VALUE_A_ROW_OF_CHANCE,
+            "--chance + --slices": _WHOLE_RUNS,
         },
     ),
     trec=LimitedWriter(
         trec_report,
-        refuses={"--intervals": _NO_PLACE, "--slices": _NO_PLACE, "--weights": _NO_PLACE},
+        refuses={
+            "--intervals": _NO_PLACE,
+            "--slices": _NO_PLACE,
+            "--weights": _NO_PLACE,
+            "--chance": _NO_PLACE,
+        },
     ),
     markdown="evaluated_tables",
     latex="evaluated_tables",
@@ -301,6 +326,7 @@ class _QueryPaths(NamedTuple):
     "columns query and category. traffic:FILE makes head, torso and tail from columns query and "
     "traffic.",
 )
+@options.candidates
 @query_paths
 @_FORMATS.option
 @options.explain_method
@@ -327,6 +353,7 @@ def evaluate(
     inputs: input_options.Inputs,
     memory_text: str | None,
     threads: int,
+    pool: CandidateOptions,
     **query_files: str | None,
 ) -> None:
     """Evaluate each RUN against the judgments in QRELS.
@@ -339,6 +366,7 @@ def evaluate(
     _refuse_elsewhere(engine, kind, results, memory_text)
     convention = options.parse_convention(convention_text)
     measures = _measures(measure_texts, kind)
+    pool.check_design(weights=paths.weights_path, cluster=paths.cluster_path)
     of_queries = paths.read(
         output_path,
         measures,
@@ -346,7 +374,10 @@ def evaluate(
         has_intervals=intervals or results.is_page,
     )
 
-    files_read = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs)
+    files_read = input_options.InputFiles(
+        qrels=qrels, inputs=inputs, others=(*runs, *filter(None, [pool.path]))
+    )
+    candidates = _candidates(pool, files_read, engine, kind, memory_text)
     results.check(files_read.paths, {"-o": output_path})
     opened: list[Run] = []
     names = input_options.run_names(runs)
@@ -387,6 +418,7 @@ def evaluate(
                 **_kept(results, measures),
                 threads=threads,
                 progress=progress,
+                candidates=candidates,
             )
 
         return watch.run(name, work)
@@ -405,6 +437,7 @@ def evaluate(
         design,
         per_query=per_query,
         intervals=intervals,
+        chance=pool.lifts(evaluations),
         digits=digits,
     )
     parts_of_page = {
@@ -416,6 +449,22 @@ def evaluate(
     }
     results.write(watch, files_read, **parts_of_page, **design)
     runs_in_parts.close_journal()
+
+
+def _candidates(
+    pool: CandidateOptions,
+    files_read: input_options.InputFiles,
+    engine: str,
+    kind: str,
+    memory: str | None,
+) -> "Candidates | None":
+    """Read the candidates; refuse options next to which they have no place."""
+    pool.check(
+        memory=memory,
+        **{"engine spark": engine == "spark", f"judgments {kind}": kind != "qrels"},
+    )
+    input_options.refuse_standard_input_twice(*files_read.every_path)
+    return pool.read()
 
 
 def _on_spark(*arguments: Any, **named: Any) -> Evaluation:
@@ -480,6 +529,7 @@ def _write(
     *,
     per_query: bool,
     intervals: bool,
+    chance: "Sequence[Lift]",
     digits: int | None,
 ) -> None:
     """Write the report; formats for programs have all digits."""
@@ -495,6 +545,7 @@ def _write(
         "slices": slices,
         "weighted": means if is_weighted else [],
         "clustered": design.get("clusters") is not None,
+        "chance": chance,
     }
     if is_weighted:
         shown["cautions"] = _weights_cautions(evaluations, design)

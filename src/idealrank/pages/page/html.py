@@ -208,6 +208,7 @@ def _grids(subject: Subject, ids: Mapping[str, str]) -> dict[str, Table | None]:
         grids["robust"] = tables.robust_grid(robustness)
     return grids | {
         "means": tables.means_grid(subject),
+        "chance": tables.chance_grid(subject),
         "spread": tables.spread_grid(subject),
         "curves": tables.curves_grid(subject),
     }

@@ -5,7 +5,7 @@ One lists the queries that changed most between two runs, or the worst queries o
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
@@ -33,6 +33,7 @@ from idealrank.reports.table.cells import (
     share_cell,
 )
 from idealrank.reports.table.text import one_line
+from idealrank.reports.views.chance_levels import lift_table
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.league import Ranked, letters_note
 from idealrank.reports.views.comparison.verdicts import (
@@ -105,6 +106,17 @@ def means_grid(subject: Subject) -> Table:
     groups = [] if comparison is None or not lettered else [letters_note(comparison, "groups")]
     notes = [f"{note[:1].upper()}{note[1:]}." for note in groups]
     return Table.of(columns, order, title=title, notes=notes)
+
+
+def chance_grid(subject: Subject) -> Table | None:
+    """Means next to chance level and ceiling, with the lift; None without candidates."""
+    if any(evaluation.candidates is None for evaluation in subject.evaluations):
+        return None
+    lifts = [
+        replace(evaluation.select(subject.measures).lift(), run=one_line(name))
+        for name, evaluation in zip(subject.names, subject.evaluations, strict=True)
+    ]
+    return lift_table(lifts, title="Chance level, ceiling and lift")
 
 
 def _long_means(subject: Subject) -> Table:

@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from idealrank.data.interchange import finite
@@ -16,6 +17,7 @@ from idealrank.version import __version__
 if TYPE_CHECKING:  # so that commands that evaluate nothing write their JSON without NumPy
     from idealrank.analysis.comparison import RunMean
     from idealrank.analysis.comparison.slice_means import SliceMeans
+    from idealrank.bounds.lift import Lift, MeasureLift
     from idealrank.conventions import Convention
     from idealrank.evaluation.evaluate import Evaluation
     from idealrank.measures.measure import Measure
@@ -70,6 +72,7 @@ def json_report(
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
     clustered: bool = False,
     cautions: Sequence[str] = (),
+    chance: "Sequence[Lift]" = (),
 ) -> Iterator[str]:
     """Yield JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for
     values that are left out.
@@ -86,10 +89,19 @@ def json_report(
             per_query=per_query,
             ends=intervals[number] if intervals else {},
         )
+        if chance:
+            yield f',\n      "chance": {_object(_chance_record(chance[number]))}'
         if slices:
             yield f',\n      "slices": {_object(slices[number].as_dict()["slices"])}'
         yield "\n    }"
     yield "\n  ]\n}\n"
+
+
+def _chance_record(lift: "Lift") -> dict[str, Any]:
+    """Record of the lifts of a run, of which the name is written already."""
+    record = lift.as_dict()
+    del record["run"]
+    return record
 
 
 def mean_of(
@@ -126,6 +138,9 @@ def _json_run(
     labels = evaluation.provenance.labels
     yield f',\n      "labels": {json.dumps(None if labels is None else labels.as_dict())}'
     yield f',\n      "judgments": {json.dumps(evaluation.provenance.judgments)}'
+    candidates = evaluation.provenance.candidates
+    if candidates is not None:
+        yield f',\n      "candidates": {json.dumps(asdict(candidates))}'
 
 
 def _rows(evaluation: "Evaluation") -> Iterator[tuple[str, dict[str, float | None]]]:
@@ -175,9 +190,10 @@ def evaluation_rows(
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
+    lifts: "Sequence[Lift]" = (),
 ) -> Iterator[Row]:
     """Yield the titles, then a row for each value, empty if it is left out or NaN; intervals of
-    means, if given, are in the columns low and high.
+    means, if given, are in the columns low and high, chance levels and lifts in further ones.
     """
     yield [
         "run",
@@ -185,6 +201,7 @@ def evaluation_rows(
         "measure",
         "value",
         *(["low", "high"] if intervals else []),
+        *(_LIFT_TITLES if lifts else []),
         "convention",
     ]
     for number, evaluation in enumerate(evaluations):
@@ -196,7 +213,18 @@ def evaluation_rows(
         else:
             for measure, value in mean_of(evaluation, number, weighted).items():
                 ends = _ends(intervals[number].get(measure)) if intervals else []
-                yield [evaluation.name, measure, csv_cell(value), *ends, convention]
+                cells = _lift_cells(lifts[number].measures.get(measure)) if lifts else []
+                yield [evaluation.name, measure, csv_cell(value), *ends, *cells, convention]
+
+
+_LIFT_TITLES = ("chance", "ceiling", "lift", "lift_low", "lift_high")
+
+
+def _lift_cells(lift: "MeasureLift | None") -> list[str]:
+    if lift is None:
+        return [""] * len(_LIFT_TITLES)
+    record = lift.as_dict()
+    return [csv_cell(record[title.removeprefix("lift_")]) for title in _LIFT_TITLES]
 
 
 def delimited(rows: Iterable[Row], delimiter: str = ",") -> Iterator[str]:

@@ -8,6 +8,7 @@ from idealrank.data.label_kinds import LabelKind
 from idealrank.evaluation.coverage import MANY_UNJUDGED, Coverage, MeasureCoverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell
+from idealrank.reports.views.chance_levels import candidate_notes
 
 _UNLABELLED: dict[LabelKind, str] = {
     "complete": "documents without a label are not relevant",
@@ -30,6 +31,7 @@ def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     covers = [(evaluation.name, evaluation.coverage) for evaluation in evaluations]
     table = coverage_of(covers, queries=queries_in_words(evaluations[0]))
     notes = [note for evaluation in evaluations for note in _missing(evaluation)]
+    notes += candidate_notes(evaluations)
     notes += [*_unjudged(evaluations), *_labels(evaluations), *_unstable_ties(evaluations)]
     return replace(table, notes=notes)
 

@@ -23,6 +23,7 @@ from idealrank.reports.table.cells import (
 )
 from idealrank.reports.table.records import Row, mean_of
 from idealrank.reports.table.text import Part, filled, parts_text
+from idealrank.reports.views.chance_levels import lift_table
 from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph
 from idealrank.reports.views.coverage_tables import (
     coverage_table,
@@ -33,6 +34,7 @@ from idealrank.reports.views.coverage_tables import (
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
     from idealrank.analysis.comparison.slice_means import SliceMeans
+    from idealrank.bounds.lift import Lift
 
 
 class _SliceRow(NamedTuple):
@@ -144,6 +146,7 @@ def report_parts(
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
     clustered: bool = False,
     cautions: Sequence[str] = (),
+    chance: "Sequence[Lift]" = (),
     digits: int | None = None,
 ) -> list[Part]:
     """Build the whole report."""
@@ -152,6 +155,7 @@ def report_parts(
         parts += [query_table(evaluation, digits) for evaluation in evaluations]
     parts.append(means_table(evaluations, intervals, digits, weighted=weighted))
     parts += [interval_table(evaluations, intervals, digits)] if intervals else []
+    parts += [lift_table(chance, digits)] if chance else []
     parts += slice_tables(evaluations, slices, digits)
     design = design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")
     parts += [design] if design else []
@@ -341,6 +345,7 @@ def evaluated_tables(
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
     clustered: bool = False,
     cautions: Sequence[str] = (),
+    chance: "Sequence[Lift]" = (),
     digits: int | None = None,
 ) -> list[Table]:
     """Make tables to paste: a row for each run, the best of each measure in bold, and intervals, if
@@ -366,4 +371,5 @@ def evaluated_tables(
     notes += [f"{phrase.capitalize()}." for phrase in design]
     notes += [*cautioned(cautions), f"Convention {evaluations[0].convention}."]
     noted = replace(table, notes=[" ".join(notes)])
-    return [*tables, noted, *slice_tables(evaluations, slices, digits)]
+    tables += [noted, *([lift_table(chance, digits)] if chance else [])]
+    return [*tables, *slice_tables(evaluations, slices, digits)]
