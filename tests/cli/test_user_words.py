@@ -64,7 +64,7 @@ def test_tables_of_users_say_users(printed: Printed) -> None:
 
 @pytest.mark.parametrize("printed", ["csv", "parquet"], indirect=True)
 def test_a_run_that_is_read_in_parts_says_users_too(printed: Printed) -> None:
-    whole, in_parts = printed(USERS), printed(USERS, "--memory", "1GB")
+    whole, in_parts = printed(USERS), printed(USERS, "--memory", "8GB")
 
     assert "judged users" in in_parts
     assert in_parts == whole
