@@ -11,6 +11,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.cuts import Cut, make_cut
+from idealrank.data.eligibility import Eligibility
 from idealrank.data.judged import (
     Alignments,
     Hits,
@@ -34,7 +35,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.run_parts import RunParts
 from idealrank.data.types import AnyArray, IntArray, QueryIds, decode_id, thread_count
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError
 
 # Queries, hits and judgments of a stretch: columns of so many stay in the cache.
 _STRETCH = 1 << 18
@@ -60,7 +61,7 @@ def align(
         depth = cut.documents
         unjudged_depth = top_depth = 0
     options = {
-        **_kernel_options(alignment, graded, cut),
+        **_kernel_options(alignment, graded, cut, qrels.eligibility),
         "depth": depth,
         "unjudged_depth": unjudged_depth,
         "threads": thread_count(threads),
@@ -72,6 +73,8 @@ def align(
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
     run.let_go()
+    if qrels.eligibility is not None and qrels.eligibility.breach == "error":
+        _refuse_breaches(qrels, run, aligned)
     judged = _judged(
         qrels, run, alignment, aligned, graded, depth=depth, cut=cut, unjudged=unjudged
     )
@@ -81,13 +84,16 @@ def align(
     return judged
 
 
-def _kernel_options(alignment: Alignment, graded: Graded, cut: Cut | None) -> dict[str, Any]:
+def _kernel_options(
+    alignment: Alignment, graded: Graded, cut: Cut | None, eligibility: Eligibility | None
+) -> dict[str, Any]:
     options: dict[str, Any] = {
         "ties": KERNEL_TIES.get(alignment.ties, "input"),
         "float32": alignment.score == "float32",
         "duplicates": alignment.duplicates,
         "skip_unjudged": False,
         "removed": None,
+        **({} if eligibility is None else eligibility.kernel_options()),
     }
     # With a cut, the kernel only ranks. Removed and skipped documents must still hold their ranks
     # when the list is cut, so `Cut` takes them out afterwards.
@@ -162,6 +168,19 @@ def _unjudged_columns(
     return _Unjudged(depth=unjudged.depth, offsets=offsets, **columns)
 
 
+def _refuse_breaches(qrels: Qrels, run: Run, aligned: _kernel.Aligned) -> None:
+    """Raise where a judged query returns a document that is not permitted."""
+    breaches = aligned.breaches[: qrels.n_queries]
+    in_breach = np.flatnonzero(breaches)
+    if in_breach.size:
+        raise InputError(
+            f"run {run.name!r}, query {qrels.queries[int(in_breach[0])]!r}: found "
+            f"{int(breaches[in_breach[0]]):,} documents that are not permitted "
+            f"({int(breaches.sum()):,} for {in_breach.size:,} queries in all), expected none; "
+            "breach=removed takes them out and counts them"
+        )
+
+
 def _judged(
     qrels: Qrels,
     run: Run,
@@ -183,6 +202,7 @@ def _judged(
         without_judgments=aligned.n_queries - aligned.n_qrels_queries,
         truncated_grades=graded.truncated,
         doubtful_comments=aligned.counters.get("comments_like_data", 0),
+        **_screened(qrels, aligned),
     )
     return _Joined(
         qrels=qrels,
@@ -195,6 +215,18 @@ def _judged(
         cut=cut,
         unjudged=unjudged,
     ).whole()
+
+
+def _screened(qrels: Qrels, aligned: _kernel.Aligned) -> dict[str, int]:
+    """Counts of what the judged queries lost before they were ranked."""
+    if qrels.eligibility is None:
+        return {}
+    n = qrels.n_queries
+    return {
+        "excluded": int(aligned.excluded[:n].sum()),
+        "excluded_judgments": qrels.eligibility.excluded_judgments,
+        "breaches": int(aligned.breaches[:n].sum()),
+    }
 
 
 class _Joined(NamedTuple):

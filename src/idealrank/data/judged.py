@@ -255,6 +255,11 @@ class Scope(NamedTuple):
     without_judgments: int
     truncated_grades: int
     doubtful_comments: int = 0  # comment lines of the run that would parse as data
+    # excluded, breaches: documents of the run that were taken out; excluded_judgments: judgments
+    # that were
+    excluded: int = 0
+    excluded_judgments: int = 0
+    breaches: int = 0
 
 
 def closed_up(hits: Hits) -> Hits:

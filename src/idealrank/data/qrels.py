@@ -5,6 +5,7 @@ had the same judgments.
 import hashlib
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, cast
@@ -12,6 +13,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from idealrank import _kernel
+from idealrank.data.eligibility import Eligibility
 from idealrank.data.label_kinds import LabelKind, Labels
 from idealrank.data.problems import translate
 from idealrank.data.types import FloatArray, IntArray, QueryIds, decode_id, sought_id, table_columns
@@ -217,6 +219,7 @@ class Qrels:
         self.name = name
         self.paths = paths
         self._declared: tuple[LabelKind | None, float | None] = (None, None)
+        self.eligibility: Eligibility | None = None
         self.query_word = "query"  # "user" where the column of the queries has this name
         self._queries = QueryIds(
             table.n_queries, lambda: [decode_id(query) for query in table.query_ids()]
@@ -241,9 +244,31 @@ class Qrels:
         if labels_are is None and sampled_negatives is None:
             return self
         declared = Qrels.from_table(self._table, name=self.name, paths=self.paths)
+        declared.eligibility = self.eligibility
         declared._declare(labels_are, sampled_negatives)
         declared.query_word = self.query_word
         return declared
+
+    def restricted(self, eligibility: Eligibility) -> "Qrels":
+        """Return the judgments that may count; runs that are joined to them lose what may not.
+
+        Examples
+        --------
+        >>> from idealrank.data.eligibility import DocumentTable
+        >>> excluded = DocumentTable({"q": ["a"]})
+        >>> Qrels({"q": {"a": 1, "b": 2}}).restricted(Eligibility(excluded=excluded))["q"]
+        {'b': 2.0}
+        """
+        if self.eligibility is not None:
+            raise InputError(
+                f"{self.name}: found judgments that are restricted already, expected those as read"
+            )
+        table = eligibility.judgments_of(self._table)
+        left = Qrels.from_table(table, name=self.name, paths=self.paths)
+        left.query_word = self.query_word
+        left._declared = self._declared
+        left.eligibility = replace(eligibility, excluded_judgments=self.n_judgments - table.n_rows)
+        return left
 
     @cached_property
     def labels(self) -> Labels:
@@ -315,6 +340,9 @@ class Qrels:
             share = self.labels.sampled_negatives
             declared = self.labels.kind if share is None else f"{self.labels.kind} {share!r}"
             sums = added_labels(*sums, self.n_queries, declared)
+        if self.eligibility is not None:
+            more = self.eligibility.sums(self._table)
+            sums = sums[0] + more[0], sums[1] + more[1]
         return fingerprint_text(*sums)
 
     def __contains__(self, query_id: object) -> bool:
@@ -339,7 +367,8 @@ class Qrels:
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process gets columns and builds the table again."""
         columns = table_columns(self._table)
-        return _rebuilt, (columns, self.name, self.paths, self._declared, self.query_word)
+        rest = self._declared, self.query_word, self.eligibility
+        return _rebuilt, (columns, self.name, self.paths, *rest)
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}: {self.n_queries} queries, {self.n_judgments} judgments)"
@@ -378,8 +407,10 @@ def _rebuilt(
     paths: tuple[str, ...],
     declared: tuple[LabelKind | None, float | None] = (None, None),
     query_word: str = "query",
+    eligibility: Eligibility | None = None,
 ) -> Qrels:
     qrels = Qrels.from_table(_kernel.from_columns(*columns), name=name, paths=paths)
     qrels.query_word = query_word
+    qrels.eligibility = eligibility
     labels_are, sampled_negatives = declared
     return qrels.labelled(labels_are, sampled_negatives=sampled_negatives)

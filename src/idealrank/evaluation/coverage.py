@@ -105,6 +105,11 @@ class Coverage:
         Number of grades truncated to integers by the convention.
     out_of_range : int
         Number of values outside the bounds of their measure.
+    excluded, excluded_judgments : int
+        Number of returned documents that do not count since they are excluded, and of judgments
+        that were taken out since they are excluded or not permitted.
+    breaches : int
+        Number of returned documents that are not permitted, over the judged queries.
     best_grade : float
         Highest judged grade of any scored query, as measures count it; infinite if unknown.
     looks_swapped : bool
@@ -141,6 +146,9 @@ class Coverage:
     truncated_grades: int
     out_of_range: int
     missing_queries: Sequence[str] = ()
+    excluded: int = 0
+    excluded_judgments: int = 0
+    breaches: int = 0
     best_grade: float = field(default=math.inf, compare=False)  # a store does not keep it
     looks_swapped: bool = field(default=False, compare=False)  # as above
     relevant: int = field(default=0, compare=False)
@@ -225,6 +233,8 @@ class Coverage:
             "out_of_range",
         )
         record: dict[str, Any] = {name: getattr(self, name) for name in names}
+        screened = ("excluded", "excluded_judgments", "breaches")
+        record |= {name: getattr(self, name) for name in screened if getattr(self, name)}
         by_measure = {text: counts.as_dict() for text, counts in self.by_measure.items()}
         return record | ({"by_measure": by_measure} if by_measure else {})
 
@@ -335,6 +345,7 @@ class Coverage:
             sums |= {
                 "queries_in_qrels": self.queries_in_qrels,
                 "truncated_grades": self.truncated_grades,
+                "excluded_judgments": self.excluded_judgments,
             }
             # A query is answered if either part answers it.
             missing_in_other = set(other.missing_queries)

@@ -4,6 +4,7 @@ this file converts.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,6 +14,7 @@ from idealrank._kernel import Progress
 from idealrank._lazy import annotation
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.candidates import Candidates
+from idealrank.data.eligibility import Breach, DocumentTable, Eligibility
 from idealrank.data.interchange import by_query, holds_lists, is_frame, is_query
 from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.label_kinds import LabelKind
@@ -35,7 +37,7 @@ from idealrank.io.matrices import (
     run_of_sparse,
 )
 from idealrank.io.read import read_qrels, read_run
-from idealrank.io.sources import input_files
+from idealrank.io.sources import InputFile, input_files
 from idealrank.io.table_columns import Columns
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
@@ -300,6 +302,9 @@ def evaluate(
     labels_are: LabelKind | None = None,
     sampled_negatives: float | None = None,
     candidates: Any = None,
+    exclude: Any = None,
+    permitted: Any = None,
+    breach: Breach = "removed",
     memory: "str | int | None" = None,
     threads: int = 0,
     progress: Progress | None = None,
@@ -346,6 +351,16 @@ def evaluate(
         Documents from which each list was ranked, as for `chance`; recorded, and never guessed. The
         run must return no others. The evaluation then has its `chance` level and its `lift`. Not
         for arrays, and not with `memory`.
+    exclude : mapping, path, dataframe or iterable, optional
+        Documents of each query that do not count, such as the training items of a user:
+        ``{query: [documents]}``, a file or dataframe with columns query and document, or a list of
+        documents for all queries. They leave judgments and lists before anything is ranked.
+    permitted : mapping, path, dataframe or iterable, optional
+        The only documents of each query that may count, in the same forms; every judged query is
+        listed. A document that is returned beyond them is a breach.
+    breach : {"removed", "error"}
+        What is done with a breach: the document leaves the list, and
+        ``evaluation.coverage.breaches`` counts it, or the run is refused.
     memory : str or int, optional
         Memory of the whole process, such as ``"512MB"``, or bytes: the run is read in parts. For
         runs from files (TREC text, Parquet, Arrow IPC, CSV, TSV), Polars lazy frames and DuckDB
@@ -395,7 +410,7 @@ def evaluate(
         _refuse_for_arrays(
             labels_are=labels_are,
             sampled_negatives=sampled_negatives,
-            candidates=candidates,
+            documents={"candidates": candidates, "exclude": exclude, "permitted": permitted},
             max_documents=max_documents,
         )
         lists = Lists.from_arrays(
@@ -422,6 +437,7 @@ def evaluate(
         qrels, "error" if duplicates == "twice" else duplicates, of_qrels, labels
     )
     judgments = with_labels(judgments, labels_are, sampled_negatives)
+    judgments, set_inputs = restricted(judgments, exclude, permitted, breach)
     if results is None:
         results = to_streamed_run(
             run, memory, keep_unjudged=keep_unjudged, name=name, columns=of_run
@@ -439,7 +455,7 @@ def evaluate(
         keep_unjudged=keep_unjudged,
         threads=threads,
         progress=progress,
-        inputs=(*inputs, *(() if pool is None else pool.inputs)),
+        inputs=(*inputs, *set_inputs, *(() if pool is None else pool.inputs)),
         candidates=pool,
     )
     if keep_unjudged:
@@ -459,6 +475,36 @@ def evaluate(
     return evaluation if name is None else replace(evaluation, name=name)
 
 
+def restricted(
+    judgments: Judgments, exclude: Any, permitted: Any, breach: Breach
+) -> tuple[Judgments, tuple[InputFile, ...]]:
+    """The judgments without what may not count, and the files that say so."""
+    if exclude is None and permitted is None:
+        return judgments, ()
+    if not isinstance(judgments, Qrels):
+        raise InputError(
+            f"exclude, permitted: found {type(judgments).__name__}, expected grades of documents"
+        )
+    from idealrank.io.document_sets import read_document_sets  # noqa: PLC0415  (few runs have them)
+
+    sources = {"excluded": (exclude, "exclude"), "permitted": (permitted, "permitted")}
+    sets = {
+        name: read_document_sets(source, what=what)
+        for name, (source, what) in sources.items()
+        if source is not None
+    }
+    tables = {
+        name: DocumentTable(documents.by_query, documents.shared)
+        for name, documents in sets.items()
+    }
+    eligibility = Eligibility(
+        excluded=tables.get("excluded"), permitted=tables.get("permitted"), breach=breach
+    )
+    return judgments.restricted(eligibility), tuple(
+        chain.from_iterable(documents.inputs for documents in sets.values())
+    )
+
+
 def _candidates(source: Any) -> Candidates | None:
     """Candidates in any form; None where there are none."""
     if source is None:
@@ -472,7 +518,7 @@ def _refuse_for_arrays(
     *,
     labels_are: LabelKind | None,
     sampled_negatives: float | None,
-    candidates: Any,
+    documents: Mapping[str, Any],
     max_documents: int | None,
 ) -> None:
     """Refuse options that arrays of labels and scores leave without a meaning."""
@@ -480,11 +526,12 @@ def _refuse_for_arrays(
         raise OptionError(
             "labels_are, sampled_negatives: found arrays, in which every item has a label"
         )
-    if candidates is not None:
-        raise InputError(
-            "candidates belong to runs with document ids; found arrays, in which every item is "
-            "ranked"
-        )
+    for name, sets in documents.items():
+        if sets is not None:
+            raise InputError(
+                f"{name}: found arrays, in which every item is ranked, expected runs with document "
+                "ids"
+            )
     if max_documents is not None:
         raise InputError(
             "max_documents belongs to runs with document ids; for arrays use a cutoff of the "

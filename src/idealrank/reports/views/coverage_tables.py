@@ -150,6 +150,8 @@ def _counts(cover: Coverage) -> dict[str, float]:
         "tied docs": cover.tied_documents,
         "duplicates": cover.duplicates,
         "cut grades": cover.truncated_grades,
+        "excluded": cover.excluded,
+        "breaches": cover.breaches,
         "out of range": cover.out_of_range,
     }
 
