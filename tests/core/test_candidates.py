@@ -77,7 +77,7 @@ def test_a_list_longer_than_the_number_of_candidates_is_an_error() -> None:
 
 
 def test_arrays_and_preferences_have_no_candidates() -> None:
-    with pytest.raises(InputError, match=r"candidates belong to runs with document ids"):
+    with pytest.raises(InputError, match="candidates: found arrays"):
         ir.evaluate(np.array([[1, 0]]), np.array([[0.2, 0.1]]), "RR", candidates=4)
     preferences = ir.PreferenceQrels({"q": {"g": {"a": 2, "b": 1}}})
     with pytest.raises(OptionError, match=r"candidates: found PreferenceQrels, expected grades"):
