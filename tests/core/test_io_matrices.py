@@ -146,6 +146,10 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
         "data that cannot be read|expected a whole file",
     ),
     "text.npz": (lambda path: path.write_bytes(b"PK\x03\x04 nothing"), "data that cannot be read"),
+    "flipped.npz": (
+        lambda path: path.write_bytes(damaged_archive()),
+        "Error -3 while decompressing",
+    ),
     "shapes.npz": (
         lambda path: np.savez(path, item=IDS, score=SCORES[:, :5], user=np.arange(N_USERS)),
         "ids of shape",
@@ -167,6 +171,15 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
         "in the layout 'dia'",
     ),
 }
+
+
+def damaged_archive() -> bytes:
+    """An archive whose compressed bytes are damaged."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, user=np.arange(1000), item=np.arange(1000).reshape(-1, 1))
+    content = bytearray(stream.getvalue())
+    content[120:200] = bytes(byte ^ 0x5A for byte in content[120:200])
+    return bytes(content)
 
 
 def npy(array: Any) -> bytes:

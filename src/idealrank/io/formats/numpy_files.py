@@ -5,6 +5,7 @@
 import io
 import math
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -69,7 +70,9 @@ def _arrays(source: Source) -> dict[str, AnyArray]:
                 )
                 for file in files
             }
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError) as error:
+    # zlib.error: the compressed bytes are damaged. RuntimeError: the archive is encrypted, or
+    # packed by a method that zipfile lacks.
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, RuntimeError) as error:
         raise FileFormatError(
             source.path, 0, f"data that cannot be read ({error})", "arrays of NumPy (.npz)"
         ) from None
