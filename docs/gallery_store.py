@@ -1,7 +1,7 @@
 """The store behind the pictures of served pages: real evaluations of real commits, and real rounds.
 
-The twenty commits are those of examples/history, whose hashes are the same everywhere; the canary
-queries are those of examples/canary, whose index loses a tenth of its documents.
+The twenty commits come from examples/history, which makes the same hashes on every machine. The
+canary queries come from examples/canary, where the index loses a tenth of its documents.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""What `evaluate` calls a query: a user, where the column of the judgments has this name."""
+"""`evaluate` speaks of users, not queries, if the judgments have a column of users."""
 
 import pickle
 from collections.abc import Callable
