@@ -1,5 +1,5 @@
-"""Documents that may not count leave judgments and lists before anything is ranked: the values are
-those of files that never held them.
+"""Documents that may not count leave judgments and lists before anything is ranked. The values
+equal those of the same files without these documents.
 """
 
 import pickle
@@ -103,6 +103,63 @@ def test_parts_by_query_have_the_fingerprint_of_the_whole() -> None:
     assert merged.provenance.judgments == whole.provenance.judgments
     assert merged.coverage.excluded == whole.coverage.excluded
     assert merged.coverage.excluded_judgments == whole.coverage.excluded_judgments
+
+
+def test_parts_have_the_fingerprint_of_the_whole_with_a_set_for_all_queries() -> None:
+    qrels, run, _ = random_case(2)
+    parts = [
+        ir.evaluate({query: qrels[query]}, {query: run[query]}, "AP", exclude=["d1", "d2"])
+        for query in ("q0", "q1")
+    ]
+    both = {query: qrels[query] for query in ("q0", "q1")}
+    whole = ir.evaluate(both, {query: run[query] for query in both}, "AP", exclude=["d1", "d2"])
+
+    assert parts[0].merge(parts[1]).provenance.judgments == whole.provenance.judgments
+
+
+def test_a_set_has_no_order() -> None:
+    qrels, run, _ = random_case(4)
+    first, second = (
+        ir.evaluate(qrels, run, "AP", exclude={"q0": documents})
+        for documents in (["d1", "d2", "d3"], ["d3", "d1", "d2", "d1"])
+    )
+
+    assert first.provenance.judgments == second.provenance.judgments
+
+
+def test_explain_ranks_the_list_without_them() -> None:
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": ["x", "a", "b"]}
+    evaluation = ir.evaluate(qrels, run, "nDCG@3", exclude={"q": ["x"]}, keep_unjudged=True)
+    assert evaluation.sources is not None
+
+    explanation = ir.explain(*evaluation.sources, "q", "nDCG@3")
+
+    assert explanation.value == evaluation.mean()["nDCG@3"]
+    assert " x " not in str(explanation)
+
+
+def test_a_run_that_is_read_in_parts_loses_the_same(tmp_path: Path) -> None:
+    qrels, run, documents = random_case(5)
+    path = tmp_path / "mine.run"
+    lines = [
+        f"{query} Q0 {name} 1 {score} mine"
+        for query, scores in run.items()
+        for name, score in scores.items()
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+    whole, in_parts = (
+        ir.evaluate(qrels, path, MEASURES, exclude=documents, memory=memory)
+        for memory in (None, "8GB")
+    )
+
+    assert in_parts.per_query() == whole.per_query()
+    assert in_parts.coverage.excluded == whole.coverage.excluded > 0
+
+
+def test_chance_levels_need_candidates_without_them() -> None:
+    with pytest.raises(ir.OptionError, match="candidates: found exclude or permitted too"):
+        ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", exclude={"q": ["b"]}, candidates=3)
 
 
 def test_a_breach_may_refuse_the_run() -> None:

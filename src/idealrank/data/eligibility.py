@@ -33,7 +33,10 @@ class DocumentTable:
     ) -> None:
         self.is_shared = shared is not None
         lists = by_query if shared is None else {_ALL: shared}
-        self.table = _kernel.from_mapping(lists, duplicates="first")
+        # One value for all: a set has no order, and its fingerprint neither.
+        self.table = _kernel.from_mapping(
+            {query: dict.fromkeys(documents, 1.0) for query, documents in lists.items()}
+        )
 
     @cached_property
     def sets(self) -> _kernel.DocumentSets:
@@ -78,7 +81,13 @@ class Eligibility:
         """The judgments that may count; a query that is left without any is gone."""
         if self.permitted is not None:
             self._refuse_unlisted(table, self.permitted)
-        # A list that ranks the judgments themselves loses what a run would lose.
+        left = self.left_of(table)
+        if bool((np.diff(left.offsets) == 0).any()):
+            return _kernel.from_columns(*table_columns(left), duplicates="keep")
+        return left
+
+    def left_of(self, table: _kernel.Table) -> _kernel.Table:
+        """The rows that may count, by falling value; a query that is left without any stays."""
         aligned = _kernel.align(
             table,
             table,
@@ -87,10 +96,7 @@ class Eligibility:
             top_depth=_WHOLE,
             **self.kernel_options(),
         )
-        left = aligned.top
-        if bool((np.diff(left.offsets) == 0).any()):
-            return _kernel.from_columns(*table_columns(left), duplicates="keep")
-        return left
+        return aligned.top
 
     def sums(self, queries: _kernel.Table) -> tuple[int, int]:
         """Sums for the fingerprint of judgments with these queries; documents of other queries
@@ -101,8 +107,10 @@ class Eligibility:
             if documents is None:
                 continue
             sums = _kernel.fingerprint(_only_queries(documents, queries))
-            first += factor * sums[0]
-            second += factor * sums[1]
+            # A shared set counts for each query, so that parts of a collection add up.
+            times = factor * (queries.n_queries if documents.is_shared else 1)
+            first += times * sums[0]
+            second += times * sums[1]
         return first, second
 
     def _refuse_unlisted(self, table: _kernel.Table, permitted: DocumentTable) -> None:

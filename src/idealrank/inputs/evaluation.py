@@ -4,7 +4,6 @@ this file converts.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,8 +12,7 @@ import numpy as np
 from idealrank._kernel import Progress
 from idealrank._lazy import annotation
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.candidates import Candidates
-from idealrank.data.eligibility import Breach, DocumentTable, Eligibility
+from idealrank.data.eligibility import Breach
 from idealrank.data.interchange import by_query, holds_lists, is_frame, is_query
 from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.label_kinds import LabelKind
@@ -27,6 +25,7 @@ from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inputs.eligible_documents import candidates_of, restricted
 from idealrank.io.complaints import Tell
 from idealrank.io.label_grades import checked_labels, graded
 from idealrank.io.matrices import (
@@ -37,7 +36,7 @@ from idealrank.io.matrices import (
     run_of_sparse,
 )
 from idealrank.io.read import read_qrels, read_run
-from idealrank.io.sources import InputFile, input_files
+from idealrank.io.sources import input_files
 from idealrank.io.table_columns import Columns
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
@@ -350,7 +349,7 @@ def evaluate(
     candidates : mapping, path, dataframe, iterable or int, optional
         Documents from which each list was ranked, as for `chance`; recorded, and never guessed. The
         run must return no others. The evaluation then has its `chance` level and its `lift`. Not
-        for arrays, and not with `memory`.
+        for arrays, and not with `memory`, `exclude` or `permitted`.
     exclude : mapping, path, dataframe or iterable, optional
         Documents of each query that do not count, such as the training items of a user:
         ``{query: [documents]}``, a file or dataframe with columns query and document, or a list of
@@ -444,7 +443,8 @@ def evaluate(
         )
 
     measures = default_measures(tables_of(judgments)) if measures is None else measures
-    pool = _candidates(candidates)
+    is_restricted = exclude is not None or permitted is not None
+    pool = candidates_of(candidates, is_restricted=is_restricted)
     inputs = input_files((*judgments.paths, *results.paths))
     evaluation = core.evaluate(
         judgments,
@@ -473,45 +473,6 @@ def evaluate(
         )
         warn(message)
     return evaluation if name is None else replace(evaluation, name=name)
-
-
-def restricted(
-    judgments: Judgments, exclude: Any, permitted: Any, breach: Breach
-) -> tuple[Judgments, tuple[InputFile, ...]]:
-    """The judgments without what may not count, and the files that say so."""
-    if exclude is None and permitted is None:
-        return judgments, ()
-    if not isinstance(judgments, Qrels):
-        raise InputError(
-            f"exclude, permitted: found {type(judgments).__name__}, expected grades of documents"
-        )
-    from idealrank.io.document_sets import read_document_sets  # noqa: PLC0415  (few runs have them)
-
-    sources = {"excluded": (exclude, "exclude"), "permitted": (permitted, "permitted")}
-    sets = {
-        name: read_document_sets(source, what=what)
-        for name, (source, what) in sources.items()
-        if source is not None
-    }
-    tables = {
-        name: DocumentTable(documents.by_query, documents.shared)
-        for name, documents in sets.items()
-    }
-    eligibility = Eligibility(
-        excluded=tables.get("excluded"), permitted=tables.get("permitted"), breach=breach
-    )
-    return judgments.restricted(eligibility), tuple(
-        chain.from_iterable(documents.inputs for documents in sets.values())
-    )
-
-
-def _candidates(source: Any) -> Candidates | None:
-    """Candidates in any form; None where there are none."""
-    if source is None:
-        return None
-    from idealrank.io.document_sets import read_candidates  # noqa: PLC0415  (few runs have candidates)
-
-    return read_candidates(source)
 
 
 def _refuse_for_arrays(

@@ -106,6 +106,8 @@ def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> Q
     """Rank one query of a run and join it to its judgments."""
     own_qrels = qrels_of_query(qrels, query_id)
     answer = run_of_query(run, query_id)
+    if answer is not None and qrels.eligibility is not None:
+        answer = Run.from_table(qrels.eligibility.left_of(answer.source), name=run.name)  # type: ignore[arg-type]
     if answer is None and not own_qrels.n_judgments:
         raise _unknown(qrels, query_id)
     graded = apply_grade_policies(
